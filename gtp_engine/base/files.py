@@ -20,6 +20,7 @@ from .system import WAIT_SECONDS
 LOCK = "lock"  # the name of the file that `folder_lock` holds
 _LONGEST_WRITE = 3600.0  # seconds; a temporary file that is older belongs to no program any more
 _MEGABYTE = 1 << 20
+_TEXT_MEGABYTES = 1  # the most that is read of a text that users write
 
 
 def read_whole(path: Path, megabytes: int) -> bytes:
@@ -28,15 +29,24 @@ def read_whole(path: Path, megabytes: int) -> bytes:
     A noted Ctrl-C ends the wait for a named pipe with KeyboardInterrupt. OSError is raised if the file cannot be read.
 
     Raises:
-        UserError: It holds more megabytes than this: it is a file of another kind, or endless, as /dev/zero is.
+        UserError: It holds more megabytes than this: it is a file of another kind, or endless, as /dev/zero is. The
+            message is to follow its name.
     """
     content = bytearray()
     with open(path, "rb", buffering=0, opener=_open_at_once) as file:
         while block := _next_block(file):
             content += block
             if len(content) > megabytes * _MEGABYTE:
-                raise UserError(f"{path}: larger than {megabytes} MB, the most that is read of such a file")
+                raise UserError(f"larger than {megabytes} MB, the most that is read of such a file")
     return bytes(content)
+
+
+def read_text(path: Path) -> str:
+    """Returns what users write, such as settings: UTF-8, which editors on Windows may begin with a byte order mark.
+
+    Raises ValueError if it is something else, as `read_whole` does of a larger file.
+    """
+    return read_whole(path, _TEXT_MEGABYTES).decode("utf-8-sig")
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import folders
 from ..base.errors import UserError
 from ..base.fields import invalid
-from ..base.files import files_with
+from ..base.files import files_with, read_text
 from ..base.nesting import parse_toml
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _read_table(table: Path) -> dict[str, Any]:
     if not os.path.isfile(table):  # unlike Path's, False in another user's home
         return {}
     try:
-        return parse_toml(table.read_text("utf-8-sig"))
+        return parse_toml(read_text(table))
     except ValueError as error:
         raise UserError(f"{table}: {error}") from error
 

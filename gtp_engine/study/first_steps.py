@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import UserError, error_text
-from ..base.files import read_whole
+from ..base.files import read_text
 from ..base.languages.texts import DEFAULT, LANGUAGES
 from ..base.nesting import parse_toml
 from ..go.coords import BLACK, PASS, WHITE, as_colour
@@ -24,7 +24,6 @@ from ..go.regions import chain_at
 from ..table.played_game import check_move
 
 _FILE = "first_steps.toml"
-_MEGABYTES = 1  # the most that is read of a file
 CAPTURE, LIVE, WIN, FIRST_CAPTURE, GAME = "capture", "live", "win", "first capture", "game"
 _GOALS = "capture C3, live B2, win, first capture or game"
 _ALWAYS = ("title", "text", "task")  # texts that every step has,
@@ -93,8 +92,8 @@ def read_steps(path: Path | None = None) -> tuple[Step, ...]:
     """Reads the steps of a file, by default of the program's own; raises UserError if it is unusable, in one line."""
     name = path or _FILE
     try:
-        text = files(__package__).joinpath(_FILE).read_bytes() if path is None else read_whole(path, _MEGABYTES)
-        found = parse_toml(text.decode("utf-8-sig"))
+        text = files(__package__).joinpath(_FILE).read_text("utf-8") if path is None else read_text(path)
+        found = parse_toml(text)
     except (OSError, ValueError) as error:
         raise UserError(f"first steps: {name} cannot be read: {error_text(error)}") from None
     tables = found.pop("step", None)

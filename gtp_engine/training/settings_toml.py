@@ -11,6 +11,7 @@ import tomlkit
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid, unknown
+from ..base.files import read_text
 from ..base.nesting import parse_toml
 from ..base.settings import accepted, comment_of, settings_of
 from .run_settings import RunSettings, sections_of
@@ -53,8 +54,7 @@ def read_settings(path: Path, text: str | None = None) -> RunSettings:
     UserError, which names the file and the line, if one is wrong; OSError if the file cannot be read.
     """
     try:
-        # Windows editors write a byte order mark.
-        return parse_settings(path.read_text(encoding="utf-8-sig") if text is None else text)
+        return parse_settings(read_text(path) if text is None else text)
     except ValueError as error:  # includes errors of UTF-8 and TOML
         raise UserError(f"{path}{error}" if str(error).startswith(",") else f"{path}: {error}") from error
 

@@ -145,7 +145,7 @@ def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, mess
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.touch()
-    monkeypatch.setattr("gtp_engine.clients.cli.defaults.read_table", Mock(side_effect=PermissionError("no access")))
+    monkeypatch.setattr("gtp_engine.clients.cli.defaults.read_text", Mock(side_effect=PermissionError("no access")))
     assert run("gtp", "--help").exit_code == 0
     assert run("gtp").stderr == "Error: no access\n"
 
@@ -401,6 +401,15 @@ def test_config_shows_a_file_that_is_wrong(file: Path) -> None:
     assert "Error: " in run("config").stderr and "line 1, column 1" in run("config").stderr
     file.write_text("x = 1\n")
     assert "unknown setting 'x'" in run("config").stderr
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_configuration_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_CONFIG", "/dev/zero")
+    assert run("gtp").stderr == "Error: GTP_ENGINE_CONFIG names /dev/zero, which is a pipe or a device; name a file\n"
+    shown = run("config")
+    assert (shown.exit_code, shown.stdout) == (1, "")
+    assert shown.stderr == "Error: /dev/zero: larger than 1 MB, the most that is read of such a file\n"
 
 
 def test_the_file_is_in_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

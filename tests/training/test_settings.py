@@ -186,6 +186,15 @@ def test_the_preset_for_a_gpu_needs_one(tmp_path: Path, monkeypatch: pytest.Monk
     assert given_settings("gpu", None) == read_settings(copy)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+@pytest.mark.parametrize("arguments", [("selfplay",), ("train", "RUN")])
+def test_endless_settings_are_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    words = [str(tmp_path / word) if word == "RUN" else word for word in arguments]
+    begun = CliRunner().invoke(main, [*words, "--settings", "/dev/zero"])
+    message = "Error: /dev/zero: larger than 1 MB, the most that is read of such a file\n"
+    assert (begun.exit_code, begun.stderr) == (1, message) and not any(tmp_path.iterdir())
+
+
 def test_a_gpu_is_asked_for_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "may_have_gpu", lambda: False)
     begun = CliRunner().invoke(main, ["learn", str(tmp_path), "--out", str(tmp_path / "run"), "--device", "cuda"])

@@ -1,5 +1,6 @@
 """`gtp_engine config`: the user's configuration file."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def config(options: ConfigOptions) -> None:
         write_text(path, TEMPLATE)
         click.echo(f"wrote {path}")
     elif _exists(path):
-        click.echo(printable(f"# {path}\n{path.read_text('utf-8-sig', 'replace').expandtabs(4)}"), nl=False)
+        if os.path.isfile(path):  # a device might not end
+            click.echo(printable(f"# {path}\n{path.read_text('utf-8-sig', 'replace').expandtabs(4)}"), nl=False)
         check_configuration(path)
     else:
         click.echo(f"{path} does not exist; create it with `gtp_engine config --create`")

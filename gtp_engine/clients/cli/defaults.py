@@ -20,7 +20,7 @@ from click.core import ParameterSource
 
 from ...base.errors import UserError
 from ...base.fields import Text, unknown
-from ...base.files import read_whole
+from ...base.files import read_text
 from ...base.folders import CONFIGURATION, configuration_file
 from ...base.nesting import parse_toml
 from ...nets.library import OWN_TABLE, own_networks
@@ -33,7 +33,6 @@ SEARCH = "search"  # the table of the search's parameters
 COMMON_SETTINGS = ("network", "rank", "visits", "seconds", "rules", "threads", "device", "precision", "language")
 # The tables. The commands `network` and `rank` have none: at the top, their names are settings.
 _TABLES = (*(name for name in COMMANDS if name not in (*COMMON_SETTINGS, "config")), SEARCH, OWN_TABLE)
-_MEGABYTES = 1  # of a file of settings
 _PARAMETERS = f"{__name__}.{SEARCH}"  # their place in a context
 _ABOVE_FILES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _PLACES = (*_ABOVE_FILES, ParameterSource.DEFAULT_MAP)
@@ -61,7 +60,7 @@ def use_configuration(ctx: click.Context) -> None:
     if path is None or not os.path.isfile(path):  # unlike Path's, False in another user's home
         return
     with _errors_in(path):
-        common, tables = _parts(read_table(path))
+        common, tables = _parts(parse_toml(read_text(path)))
         options = {name: option for name, option in settings_of(command).items() if option.envvar}
         _use_values(ctx, {options[name]: value for name, value in common.items() if name in options}, path.parent)
         if _takes_parameters(command):
@@ -73,7 +72,7 @@ def use_configuration(ctx: click.Context) -> None:
 def check_configuration(path: Path) -> None:
     """Raises ClickException or UserError if the commands refuse this file: it is not TOML, or a setting is unknown."""
     with _errors_in(path):
-        _parts(read_table(path))
+        _parts(parse_toml(read_text(path)))
     own_networks()
 
 
@@ -100,7 +99,7 @@ def read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> 
     """
     if path is not None:
         with _errors_in(path):
-            _use_table(ctx, read_table(path), path.parent)
+            _use_table(ctx, parse_toml(read_text(path)), path.parent)
     parameters: dict[str, Any] = ctx.meta.get(_PARAMETERS, {})
     return parameters
 
@@ -114,14 +113,6 @@ def _errors_in(path: Path, place: str = "") -> Iterator[None]:
         raise click.ClickException(f"{path}: not a text file in UTF-8") from error
     except (tomllib.TOMLDecodeError, UserError) as error:
         raise click.ClickException(f"{path}: {place}{error}") from error
-
-
-def read_table(path: Path) -> dict[str, Any]:
-    """Returns the content of a TOML file, which Windows editors may begin with a byte order mark.
-
-    Raises ValueError if it is not TOML in UTF-8, as `parse_toml` does.
-    """
-    return parse_toml(read_whole(path, _MEGABYTES).decode("utf-8-sig"))
 
 
 def _use_table(ctx: click.Context, table: dict[str, Any], folder: Path) -> None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from ...base import folders, interrupts
 from ...base.errors import UserError
-from ...base.files import is_same_file, write_text
+from ...base.files import is_same_file, read_text, write_text
 from ...base.log import NOTICE
 from ...base.messages import plural, printable, size_text
 from ...base.system import available_cpus
@@ -161,7 +161,7 @@ def make_default(name: str, boards: Boards) -> None:
     if path is None:
         raise UserError("this user has no home folder: set HOME, or GTP_ENGINE_CONFIG to the name of a file")
     before = own_networks()
-    document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else TEMPLATE)
+    document = tomlkit.parse(read_text(path) if path.exists() else TEMPLATE)
     table = document.setdefault(OWN_TABLE, {})
     for other in [other for other, entry in before.items() if entry == boards]:
         del table[other]

@@ -74,7 +74,7 @@ def read_data(path: str | os.PathLike[str]) -> bytes:
     try:
         data = read_whole(Path(path), _MEGABYTES)
     except UserError as error:
-        raise SgfError(str(error)) from error
+        raise SgfError(f"{path}: {error}") from error
     if data.startswith(_ZIP_MAGIC):
         raise SgfError(f"{path}: a zip archive; unpack it first (`gtp_engine learn` reads archives)")
     return data
