@@ -84,9 +84,14 @@ class TimeSettings:
         return self.reported(self.main, 0)
 
     def reported(self, seconds: float, count: int) -> TimeLeft:
-        """Returns what a player has left who is said to have this; a count means nothing without overtime."""
+        """Returns what a player has left who is said to have this; a count means nothing without overtime.
+
+        More than a period can only be main time and the first period: gtp2ogs reported Fischer time so.
+        """
         if not self.has_overtime:
             return TimeLeft(seconds)
+        if count > 0 and seconds > self.period:
+            return TimeLeft(seconds - self.period)
         return TimeLeft(seconds, count) if seconds > 0 or count > 0 else TimeLeft(self.period, self.count)
 
     def after(self, left: TimeLeft, spent: float) -> TimeLeft:

@@ -270,6 +270,17 @@ def test_time_left_counts_stones_or_periods():
     assert clock.remaining(WHITE) == (600, 0)
 
 
+@pytest.mark.parametrize("words", [["canadian", "1780", "20", "1"], ["byoyomi", "1780", "20", "5"]])
+def test_a_report_of_more_than_a_period_is_main_time(words):
+    """Leela Zero took all of it for one move: leela-zero/leela-zero#2105, online-go/gtp2ogs#106."""
+    clock = Clock(named_settings(words))
+    clock.time_left(BLACK, 1917, 1)
+    assert clock.remaining(BLACK) == (1897, 0)
+    assert 19 < clock.budget(BLACK, 361, 0) < 60
+    clock.time_left(BLACK, 20, 1)
+    assert clock.remaining(BLACK) == (20, 1)
+
+
 @pytest.mark.parametrize("words", [["absolute", "600"], ["fischer", "600", "10"]])
 def test_a_count_without_overtime_does_not_end_the_main_time(words):
     clock = Clock(named_settings(words))
