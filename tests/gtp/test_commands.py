@@ -1,6 +1,7 @@
 """Commands that need no search, asked of the real program."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,13 @@ def test_komi_is_never_refused_and_stays(engine: Conversation) -> None:
         engine.ask("clear_board")
         assert float(engine.ask("get_komi")) == float(komi)
         engine.ask("genmove b")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_to_which_nobody_writes_is_not_loaded(engine: Conversation, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
+        assert engine.fail(f"loadsgf {path}") == "cannot load file"
 
 
 def test_a_record_without_komi_takes_the_usual_one_of_its_board(

@@ -9,9 +9,11 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...base.errors import EXPECTED, UserError
+from ...base.files import is_device
 from ...base.languages.texts import texts
 from ...engine.clock import SYSTEMS, TimeSettings, gtp_settings, named_settings
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, all_points
@@ -338,6 +340,8 @@ def loadsgf(session: Session, arguments: list[str]) -> None:
 
     moves = integer(arguments[1], 0) if len(arguments) == 2 else None
     with refusing_as("cannot load file"):
+        if is_device(Path(arguments[0])):
+            raise UserError(f"{arguments[0]}: a pipe or a device, which may never end")
         record = read_sgf(arguments[0])
         engine = session.engine
         kept = engine.komi_on(record.width, record.height)
