@@ -100,7 +100,6 @@ class Database:
         with self._lock:
             self._waiting += changes
             try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
                 with self._file() as connection:
                     _make(connection, self._waiting)
             except (sqlite3.Error, OSError, UserError) as error:
@@ -132,6 +131,8 @@ class Database:
     def _file(self, *, is_read_only: bool = False) -> Iterator[sqlite3.Connection]:
         """Opens the file for a `with` block, with the tables of this version."""
         mode = "ro" if is_read_only else "rwc"
+        if not is_read_only:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         with closing(sqlite3.connect(uri, _WAIT_SECONDS, isolation_level=None, uri=True)) as connection:
             if not _is_current(connection, self.path):

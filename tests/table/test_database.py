@@ -271,6 +271,13 @@ def test_what_is_exported_is_imported_elsewhere(tmp_path: Path) -> None:
     assert KeptRating(other).rating == KNOWN
 
 
+def test_an_export_before_the_first_game_is_empty(tmp_path: Path) -> None:
+    Database(tmp_path / "data" / "one.db").export(tmp_path / "out.db")
+    two = Database(tmp_path / "two.db")
+    two.absorb(tmp_path / "out.db")
+    assert not two.rows("SELECT * FROM ratings") and not two.notice
+
+
 def test_what_is_no_export_is_not_imported_and_left_alone(tmp_path: Path) -> None:
     database = Database(tmp_path / "here" / FILE)
     for make, problem in (
