@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -466,6 +467,13 @@ def test_a_page_is_served_where_cookies_cannot_be_kept(tmp_path: Path, caplog: p
     guard = Guard(8019, "", tmp_path / "file" / "page-cookies")
     assert guard.is_cookie(guard.admit(guard.key))
     assert "pages will not go on after a restart" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_a_pipe_in_place_of_the_cookies_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "page-cookies")
+    guard = Guard(8019, "", tmp_path / "page-cookies")
+    assert guard.is_cookie(guard.admit(guard.key)) and (tmp_path / "page-cookies").is_fifo()
 
 
 def test_without_an_address_nobody_else_gets_in(during: During) -> None:

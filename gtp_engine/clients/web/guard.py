@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ...base.files import write_bytes
+from ...base.files import is_device, write_bytes
 from ...base.web_page import content_hash
 from ...go.drawing import SVG_STYLE
 
@@ -37,7 +37,7 @@ class Guard:
     def __init__(self, port: int, host: str = "", path: Path | None = None) -> None:
         """Begins with the cookies that a file keeps, if there is one; None for cookies that end with the program."""
         self.key = _new_key()  # of this computer's pages
-        self._path = path
+        self._path = path = None if path is not None and is_device(path) else path  # a pipe would be waited for
         self.cookie = f"gtp_engine_{port}"  # with the port, since the servers of one computer share their cookies
         self.host = f"[{host}]" if ":" in host else host  # in a URL; "" if only this computer reaches the server
         self._one_time_key = _new_key()
