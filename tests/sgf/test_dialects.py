@@ -6,6 +6,7 @@ from gtp_engine import GameRecord, SgfError, read_sgf, read_sgf_games
 from gtp_engine.base.languages.texts import texts
 from gtp_engine.go.rules import RULESETS, rules_name
 from gtp_engine.go.sgf import shown_result, terms_of
+from gtp_engine.go.sgf.syntax import split_games
 
 NO_KOMI = "the record has no komi: it is taken as {}"
 WRONG = "the komi of 0 does not fit the result"
@@ -184,6 +185,20 @@ def test_a_backslash_at_the_end_of_a_text(text: str, black: str, repaired: bool)
     assert (record.black, record.white, len(record.moves)) == (black, "y", 2)
     assert [each.name for each in record.repairs] == ["record.backslash"] * repaired
     assert read_sgf(record.to_sgf().encode()).black == black
+
+
+def test_a_game_that_is_only_closed() -> None:
+    """As 8 of 220 records of professionals on Fox in a public collection; 4 were read from their first variation on."""
+    content = "\ufeff;GM[1]FF[4]  SZ[19]PB[柯洁]KM[375]AP[foxwq];B[pd];W[dp](;B[pp])(;B[dd]))".encode()
+    record = read_sgf(content)
+    assert (record.black, record.komi, len(record.moves)) == ("柯洁", 7.5, 3)
+    assert [texts().say(each) for each in record.repairs] == [
+        "line 1: the parenthesis that opens the game is missing; the meaning is clear"
+    ]
+    assert len(split_games(content)) == 1
+    for other in (content[:-1], b";B[pd];W[dp])", b";-)"):
+        with pytest.raises(SgfError):
+            read_sgf(other)
 
 
 def test_what_is_repaired_is_told_of_its_own_game() -> None:

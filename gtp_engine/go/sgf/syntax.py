@@ -9,7 +9,8 @@ handle are corrected before:
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Three kinds of damage are repaired, which the record then says: brackets in a text without the backslash that they need,
+Four kinds of damage are repaired, which the record then says: a bracket that closes a game that none has opened, as in
+files of Fox; brackets in a text without the backslash that they need,
 if the text has only one end after which the file goes on as SGF; a single backslash at the end of a text without
 brackets, if a property follows immediately; and punctuation alone between properties. Any other damage (a file cut
 short, brackets that do not match) is an error; nothing is guessed.
@@ -31,6 +32,7 @@ from .other_formats import as_sgf
 # Nodes of a game, with all its variations. Each takes about 1.4 kB of memory while it is read.
 MOST_NODES = 300_000
 _FIRST_ROOT_WITHOUT_SEMICOLON = re.compile(r"\A\s*\((?=\s*[A-Z][A-Za-z]*\s*\[)")
+_UNOPENED_ROOT = re.compile(rb"\s*+;\s*+(?:AP|CA|FF|GM|SZ)\s*+\[")
 # What may follow a value, apart from characters that are skipped there.
 _SKIPPED = r"(?> [^A-Za-z0-9()\[\];]*+ )"
 _NAME = r"[A-Za-z][A-Za-z0-9]*+ [\s\u0080-\U0010ffff]*+ \["
@@ -74,7 +76,7 @@ def split_games(content: bytes) -> list[bytes]:
 
     That takes 0.3 s for 10,000 games of 150 bytes. A game that is not closed extends to the end.
     """
-    text, games, position = _text(content), list[bytes](), 0
+    text, games, position = _text(_opened(content)), list[bytes](), 0
     while start := GAME_START.search(text, position):
         depth, position = 0, len(text)
         for bracket in _BRACKET.finditer(text, start.start()):
@@ -102,7 +104,10 @@ def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[Parse
         UserError: A game cannot be read, or has more nodes than `most_nodes` (`MOST_NODES` if None). This ends the
             iteration.
     """
-    corrected, corrections = _normalised(_text(content))
+    opened = _opened(content)
+    corrected, corrections = _normalised(_text(opened))
+    if opened is not content:
+        corrections.note("record.unopened")
     data = corrected.encode("utf-8", "replace")
     most = MOST_NODES if most_nodes is None else most_nodes
     position, is_large = 0, data.count(b";") > most
@@ -123,6 +128,12 @@ def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[Parse
             corrections.rename(tree)
             yield ParsedGame(tree, repairs)
         position = end
+
+
+def _opened(content: bytes) -> bytes:
+    """Returns a file with the bracket that opens its game, if only that is missing."""
+    text = content.removeprefix(codecs.BOM_UTF8)
+    return b"(" + text if _UNOPENED_ROOT.match(text) and text.rstrip().endswith(b")") else content
 
 
 def _text(content: bytes) -> str:
@@ -164,6 +175,10 @@ class _Corrections:
         self._found: deque[tuple[int, str]] = deque()  # where the corrected text was repaired, and what
         self._moved = lines  # by how many characters the corrected text is ahead
         self._passed = self._lines = 0  # characters and lines of the corrected text before a game
+
+    def note(self, name: str) -> None:
+        """Keeps what has been repaired at the beginning of the text."""
+        self._found.appendleft((0, name))
 
     def correct(self, match: re.Match[str]) -> str:
         """Returns what takes the place of a match of `_VALUE_OR_CORRECTION`."""
