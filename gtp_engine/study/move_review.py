@@ -217,6 +217,14 @@ def with_minus(loss: float) -> str:
     return f"{round(-loss, 1) + 0:.1f}"
 
 
+def whole(points: float) -> int:
+    """Returns points as a whole number, as sentences and stones tell them, from the tenths that tables show.
+
+    Half a point is rounded up: it is not read as 0.
+    """
+    return int(round(points, 1) + 0.5)
+
+
 def worth(report: SearchReport) -> Worth:
     """Returns what the position of a search is worth."""
     return Worth(report.lead, report.winrate) if report.to_move == BLACK else Worth(-report.lead, 1 - report.winrate)

@@ -16,7 +16,7 @@ from ..search.report import SearchReport
 from ..search.request import Limits, SearchRequest
 from .game_review import Reason
 from .known_reports import KnownReports
-from .move_review import CLASSES, LONGEST_VARIATION, MoveReview, worth
+from .move_review import CLASSES, LONGEST_VARIATION, MoveReview, whole, worth
 from .reasons.explain import explain
 from .reasons.variation import searched_line
 from .searches import SECOND_LOOK_FACTOR, Searches
@@ -55,7 +55,7 @@ class Explanation:
         values, points = _names(self.move), self.move.cost.lead
         if points < LEAST_LOSS:
             return Phrase("asked.noMistake", values)
-        values["points"] = _whole(points)
+        values["points"] = whole(points)
         return Phrase("asked.noReason" if _answer(self.move) != PASS else "asked.worthMore", values)
 
 
@@ -121,7 +121,7 @@ def told(tried: MoveReview) -> tuple[Phrase, ...]:
     cost = tried.cost.lead
     if cost < LEAST_LOSS:
         return (*found, Phrase("asked.equal", values))
-    return (*found, Phrase("lost", {"move": values["played"], "points": _whole(cost), "best": values["better"]}))
+    return (*found, Phrase("lost", {"move": values["played"], "points": whole(cost), "best": values["better"]}))
 
 
 def _names(move: MoveReview) -> dict[str, Value]:
@@ -137,11 +137,6 @@ def _names(move: MoveReview) -> dict[str, Value]:
         "player": Phrase(colour_name(move.move.colour)),
         "opponent": Phrase(colour_name(opponent(move.move.colour))),
     }
-
-
-def _whole(points: float) -> int:
-    """Returns a loss as people see it, which is no more exact than that."""
-    return int(points + 0.5)
 
 
 def _answer(move: MoveReview) -> int:

@@ -8,6 +8,7 @@ import pytest
 from peers.conftest import begin, click, expect, open_settings, opened, paste, press, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
+from gtp_engine.study.lesson import MISTAKES
 
 pytestmark = pytest.mark.peer
 
@@ -250,6 +251,9 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         expect(board).to_be_in_viewport(ratio=1)
         below = board.bounding_box()["y"] + board.bounding_box()["height"]
         assert page.locator("#mistakes .reason").first.bounding_box()["y"] >= below
+        page.locator("#mistakes > li > button[aria-current]").tap()
+        page.evaluate(REVIEWED, [])  # of another review, which has found nothing yet
+        expect(page.locator("#mistakes li")).to_have_count(0)
 
 
 def test_a_cross_is_drawn_as_thin_as_the_other_marks(page: Any) -> None:
@@ -292,7 +296,8 @@ def test_a_game_ends_with_a_lesson_and_a_mistake_is_tried_again(page: Any) -> No
     press(page, "#resign")
     page.click("#really-resign")
     expect(page.locator("#review-stage")).to_contain_text("mattered most")
-    assert 1 <= page.locator("#mistakes > li").count() <= 3
+    listed = page.locator("#mistakes > li > button").all_inner_texts()
+    assert 1 <= len(listed) <= MISTAKES and all(re.match(r"\d*[13579]\. Black ", each) for each in listed)
     page.locator("#mistakes > li > button").first.click()
     expect(page.locator("#drawing .labels text").first).to_have_text(re.compile(r"\u2212\d+"))
     page.locator("#mistakes button", has_text="Try again from here").click()

@@ -24,6 +24,7 @@ from gtp_engine.study.move_review import (
     class_label,
     find_mistakes,
     loss_class,
+    whole,
 )
 from gtp_engine.study.page.curves import picture
 from gtp_engine.study.review_data import to_csv, to_json
@@ -38,6 +39,11 @@ def spans(moves: list[MoveReview], **options: object) -> list[tuple[str, int]]:
 
 
 # Moves.
+
+
+@pytest.mark.parametrize(("points", "told"), [(0.44, 0), (0.45, 1), (0.5, 1), (2.46, 3), (2.5, 3), (-0.04, 0)])
+def test_whole_points_follow_from_the_tenths_that_are_shown(points: float, told: int) -> None:
+    assert whole(points) == told
 
 
 @pytest.mark.parametrize(("colour", "winrate", "lead"), [(BLACK, 0.3, -4.0), (WHITE, 0.7, 4.0)])

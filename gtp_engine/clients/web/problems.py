@@ -26,6 +26,7 @@ from ...go.sgf import GameRecord, TreeNode, split_games
 from ...solver import USUAL_SECONDS
 from ...solver.ahead import prepare
 from ...study.kept_problems import Card, KeptProblems, Missed
+from ...study.move_review import whole
 from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.database import Database
 from ...table.saved_games import SavedGame, is_own, open_tree
@@ -34,7 +35,7 @@ from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
-from .values import LEAST_LOSS, whole
+from .values import LEAST_LOSS
 
 _VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it

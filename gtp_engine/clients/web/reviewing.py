@@ -15,6 +15,7 @@ from ...base.threads import in_background
 from ...go.coords import as_colour, colour_name
 from ...go.drawing import Candidate
 from ...go.sgf import GameRecord, TreeNode
+from ...study.move_review import whole
 from ...table.database import Database
 from ...table.game_index import game_key
 from ...table.played_game import Mode
@@ -36,7 +37,6 @@ from .session import (
     whole_number,
 )
 from .studying import label_loss
-from .values import whole
 
 if TYPE_CHECKING:
     from ...study.game_review import GameReview, PlayerFigures, Reason

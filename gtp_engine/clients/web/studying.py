@@ -13,9 +13,10 @@ from ...go.game import Game, Move
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
 from ...search.request import Limits
+from ...study.move_review import whole
 from .position import line_shown
 from .session import Document, Drawn, Message, Part, Session, Task, text_of, visits_of
-from .values import JUDGED_VISITS, whole
+from .values import JUDGED_VISITS
 
 _LAYERS = ("candidates", "losses", "ownership", "policy")
 _REPORT_SECONDS = 0.25  # between reports: enough to watch, and costs little beside the search

@@ -7,7 +7,7 @@ from ...go.coords import BLACK, PASS, vertex
 from ...go.game import Game
 from ...go.sgf import TreeNode
 from ...search.report import MoveReport, SearchReport
-from ...study.move_review import CLASSES, worth
+from ...study.move_review import CLASSES, whole, worth
 
 JUDGED_VISITS = 100  # a person waits for them: about a second on two cores with the bundled networks, or less
 # Points: what is written on a stone, and what is marked as a mistake.
@@ -139,8 +139,3 @@ class Values:
         losses.pop(PASS, None)
         found = {point: lost for point, (colour, lost) in losses.items() if game.stone_at(point) == colour}
         return {game.vertex(point): f"\u2212{whole(lost)}" for point, lost in found.items() if lost >= _LEAST_SHOWN}
-
-
-def whole(points: float) -> int:
-    """Returns points as a whole number, as people see all losses. Half a point is rounded up: it is not read as 0."""
-    return int(round(points, 1) + 0.5)

@@ -9,6 +9,7 @@ import numpy as np
 from ...base.languages.texts import Phrase, Value
 from ...go.coords import PASS, distance, opponent
 from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours
+from ..move_review import whole
 from .ko_facts import ko_of
 from .variation import (
     CHANGED,
@@ -53,7 +54,7 @@ EARLY_PASS = "passed"
 def find_early_pass(study: Study) -> Iterator[Fact]:
     """Yields that a pass cost points ("passed")."""
     if study.move == PASS and study.points_loss >= LEAST_TOLD:
-        yield Fact(EARLY_PASS, study.better.line, values={"count": round(study.points_loss)})
+        yield Fact(EARLY_PASS, study.better.line, values={"count": whole(study.points_loss)})
 
 
 def find_missed_atari(study: Study) -> Iterator[Fact]:
@@ -199,7 +200,7 @@ def as_seen_by(study: Study, fact: Fact) -> Fact:
     """Returns a fact with the points that a region brings by a study."""
     if fact.name not in REGIONS:
         return fact
-    return replace(fact, values={**fact.values, "count": round(study.gain(fact.points))})
+    return replace(fact, values={**fact.values, "count": whole(study.gain(fact.points))})
 
 
 def find_sente(study: Study) -> Iterator[Fact]:
@@ -209,5 +210,5 @@ def find_sente(study: Study) -> Iterator[Fact]:
         return
     if better >= played + LEAST_THREAT_LEAD and better >= LEAST_THREAT_RATIO * played:
         line = (study.best, PASS, *study.better.threat)
-        values = {"count": round(better), "less": round(max(0.0, played))}
+        values = {"count": whole(better), "less": whole(max(0.0, played))}
         yield Fact("sente", line, frozenset((study.best,)), values)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ...base.languages.texts import Value
 from ...go.coords import PASS
 from ...search.report import MoveReport, SearchReport
+from ..move_review import whole
 from ..searches import Searches
 from .variation import Fact, Study, play_line, variation_after
 
@@ -43,5 +44,5 @@ def find_tempting(
         other = replace(study, played=variation_after(study.game, study.colour, point, report))
         deeper = deepen(searches, other) if other.points_loss >= _LEAST else None
         if deeper is not None and (loss := min(other.points_loss, deeper.points_loss)) >= _LEAST:
-            values: dict[str, Value] = {"move": study.game.vertex(point), "count": round(loss)}
+            values: dict[str, Value] = {"move": study.game.vertex(point), "count": whole(loss)}
             yield Fact("also", other.played.line, frozenset((point,)), values)
