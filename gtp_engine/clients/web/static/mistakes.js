@@ -50,7 +50,7 @@ export class Mistakes {
     find("#mistakes").replaceChildren(...(review.praisesFirst ? [...praised, ...mistakes] : [...mistakes, ...praised]));
     if (this.chosen === position.node) {
       this.chosen = null;
-      find("#mistakes [aria-current]").parentElement.scrollIntoView({block: "nearest"});
+      find("#mistakes [aria-current]")?.parentElement.scrollIntoView({block: "nearest"});
     }
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
