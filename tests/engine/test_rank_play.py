@@ -18,6 +18,7 @@ from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, all_points, index_of_point, opponent, xy
 from gtp_engine.go.game import Game, Move
 from gtp_engine.go.regions import cells_of, find_regions, neighbours
+from gtp_engine.go.scoring import living_stones
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
 from gtp_engine.table.new_game import initial_game
@@ -161,6 +162,23 @@ def test_against_random_moves_a_weak_rank_passes_first_only_when_nothing_is_open
                     assert all(len(each.borders) == 1 or len(each.cells) == 1 for each in empty), game
                     assert sum(len(each.cells) for each in empty) <= game.area / 3
             assert engine.game.score(engine.dead_stones().result()).winner == WHITE
+
+
+@pytest.mark.parametrize("rank", ["25k", "10k"])
+def test_by_japanese_rules_a_weak_rank_passes_first_only_when_living_stones_enclose_all_points(rank: str) -> None:
+    """Dead stones stay on the board: to capture them would cost points."""
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        with engine_at(rank, seed, "b6c64-19x19") as engine:
+            engine.set_rules("japanese")
+            while not engine.game.is_over:
+                assert len(engine.game.moves) < 3 * engine.game.area
+                if engine.game.to_move == BLACK:
+                    engine.play(BLACK, random_move(engine.game, random))
+                elif engine.best_move().point == PASS and not engine.game.is_over:
+                    engine.play(BLACK, PASS)
+            living = living_stones(engine.game.stones(), engine.dead_stones().result())
+            assert all(len(each.borders) == 1 for each in find_regions(living) if each.colour == EMPTY), engine.game
 
 
 @pytest.mark.parametrize("rank", ["20k", "3k"])
