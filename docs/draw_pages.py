@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +36,8 @@ def main() -> None:
 def take_game(browser: Browser, folder: str) -> None:
     """Takes a picture of a game with a marked mistake and an analysis."""
     options = ["--no-browser", "--port", "0", "--rank", "15k", "--seed", "1", "--sgf-dir", folder]
-    with subprocess.Popen([*PROGRAM, "web", *options], stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen([*PROGRAM, "web", *options], stdout=subprocess.PIPE, text=True) as program, ExitStack() as last:
+        last.callback(program.terminate)
         assert program.stdout is not None
         address = re.search(r"http\S+", program.stdout.readline())
         assert address is not None
@@ -46,14 +48,15 @@ def take_game(browser: Browser, folder: str) -> None:
         page.check("#opinions")
         page.select_option("#layer", "losses")
         page.click("#more")
-        for vertex in MOVES:
-            expect(page.locator("#status")).to_contain_text("your turn")
+        expect(page.locator("#status")).to_contain_text("your turn")
+        for number, vertex in enumerate(MOVES, 1):
             click(page, vertex)
+            expect(page.locator("#facts")).to_contain_text(f"move {2 * number}")
         expect(page.locator("#lost")).to_contain_text(MOVES[-1])
+        page.click("#more")
         page.click("#analyse")
-        expect(page.locator("#opinion")).to_contain_text("2,000 visits")
+        expect(page.locator("#opinion")).to_contain_text(re.compile("500 visits$"))
         save(page, "web.png")
-        program.terminate()
 
 
 def take_review(browser: Browser, file: Path) -> None:
