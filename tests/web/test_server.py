@@ -158,6 +158,15 @@ def test_only_files_of_the_page_are_served(during: During) -> None:
             assert (await browser.get(path))[0] == 404, path
 
 
+def test_texts_are_sent_compressed(during: During) -> None:
+    @during
+    async def visit(browser: Browser) -> None:
+        for path in ("/", "/page.js", "/page.css", "/languages/en.json"):
+            _, answer = await browser.get(path)  # which takes the compression off
+            assert answer.headers["X-Consumed-Content-Encoding"] == "gzip", path
+            assert answer.body == browser.server.files[path[1:]][1]
+
+
 def test_headers_forbid_what_the_page_does_not_need(during: During) -> None:
     @during
     async def visit(browser: Browser) -> None:

@@ -152,6 +152,7 @@ class Server:
         application = Application(
             routes,
             server=self,
+            compress_response=True,
             websocket_max_message_size=_LARGEST_MESSAGE,
             websocket_ping_interval=_PING_SECONDS,
             log_function=lambda handler: logger.debug("%s %s", handler.request.method, handler.request.path),
