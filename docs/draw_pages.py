@@ -36,7 +36,10 @@ def main() -> None:
 def take_game(browser: Browser, folder: str) -> None:
     """Takes a picture of a game with a marked mistake and an analysis."""
     options = ["--no-browser", "--port", "0", "--rank", "15k", "--seed", "1", "--sgf-dir", folder]
-    with subprocess.Popen([*PROGRAM, "web", *options], stdout=subprocess.PIPE, text=True) as program, ExitStack() as last:
+    with (
+        subprocess.Popen([*PROGRAM, "web", *options], stdout=subprocess.PIPE, text=True) as program,
+        ExitStack() as last,
+    ):
         last.callback(program.terminate)
         assert program.stdout is not None
         address = re.search(r"http\S+", program.stdout.readline())
