@@ -17,7 +17,7 @@ from ..solver.moves import FAILED
 from ..solver.part import Part, find_part
 from ..solver.reading import Memory, Position, Reading
 
-# Empty points of the part in which a chain is read, and positions, which take about a tenth of a second.
+# Empty points of the part in which a chain is read, and positions in all, which take about a tenth of a second.
 _MOST_EMPTY, _MOST_POSITIONS = 12, 30_000
 _NOBODY = -1  # has more ko threats than the other
 
@@ -61,9 +61,10 @@ def _closed_part(game: Game, point: int) -> Part | None:
     return None
 
 
-def _fails(reading: Reading) -> bool:
-    """Whether the opponent, moving first, is proved unable to capture."""
-    return reading.read(Position(reading.part.stones, NO_KO, ATTACKER), _MOST_POSITIONS) == FAILED
+def _fails(reading: Reading, position: Position | None = None) -> bool:
+    """Whether the opponent is proved unable to capture, moving first or in a later position."""
+    position = position or Position(reading.part.stones, NO_KO, ATTACKER)
+    return reading.read(position, max(0, _MOST_POSITIONS - reading.positions)) == FAILED
 
 
 def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) -> bool:
@@ -79,7 +80,7 @@ def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) ->
     if (
         len(liberties) > 1
         or not captured.is_legal(liberties[0])  # a ko
-        or any(step.value != FAILED and reading.read(step.after, _MOST_POSITIONS) != FAILED for step in others)
+        or any(step.value != FAILED and not _fails(reading, step.after) for step in others)
     ):
         return False
     captured.play(captured.to_move, liberties[0])
