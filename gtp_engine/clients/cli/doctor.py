@@ -5,7 +5,6 @@ import platform
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -221,7 +220,7 @@ def _check_gtp(command: list[str]) -> str:
         capture_output=True,
         text=True,
         timeout=START_LIMIT,
-        cwd=tempfile.gettempdir(),
+        cwd=Path(sys.executable).anchor,
     )
     starts = ["=1 gtp_engine", "=2", "=3 ", "=4 (;", "=5"]
     replies = done.stdout.split("\n\n")
