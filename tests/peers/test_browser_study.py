@@ -200,10 +200,12 @@ def test_a_screen_reader_is_told_only_what_is_new_and_once(record: Any) -> None:
     assert sorted(set(page.evaluate("told"))) == ["announcement", "variation-place"]
 
 
-# The socket and the last state that came through it.
+# The socket, the last state that came through it, and the types of what was sent.
 KEEP = """() => {
     const send = WebSocket.prototype.send;
+    window.asked = [];
     WebSocket.prototype.send = function (message) {
+        asked.push(JSON.parse(message).type);
         if (!window.socket) {
             window.socket = this;
             this.addEventListener("message", ({data}) => {
@@ -251,6 +253,9 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         expect(board).to_be_in_viewport(ratio=1)
         below = board.bounding_box()["y"] + board.bounding_box()["height"]
         assert page.locator("#mistakes .reason").first.bounding_box()["y"] >= below
+        page.locator("#mistakes > li > button:not(.reason, .primary)").nth(20).click()
+        wait_for_status(page, "Position after move 21 of 25")
+        assert "reason" not in page.evaluate("asked")  # the pointer rests where the list has moved
         page.locator("#mistakes > li > button[aria-current]").tap()
         page.evaluate(REVIEWED, [])  # of another review, which has found nothing yet
         expect(page.locator("#mistakes li")).to_have_count(0)

@@ -16,9 +16,10 @@ export function make(tag, properties, ...children) {
   return element;
 }
 
-// Calls `onPoint` when the user points at an element, with the mouse or the keyboard, and `onLeave` when no longer.
+// Calls `onPoint` when the user points at an element, with the mouse or the keyboard, and `onLeave` when no longer. What
+// comes to lie under a resting pointer, when a list changes or scrolls, is not pointed at.
 export function onPointing(element, onPoint, onLeave) {
-  for (const event of ["focus", "pointerenter"]) element.addEventListener(event, onPoint);
+  for (const event of ["focus", "pointerdown", "pointermove"]) element.addEventListener(event, onPoint);
   for (const event of ["blur", "pointerleave"]) element.addEventListener(event, onLeave);
 }
 
