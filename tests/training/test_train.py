@@ -315,18 +315,18 @@ def test_what_is_learned_is_saved_before_the_workers_end(tmp_path: Path, monkeyp
 @pytest.mark.usefixtures("one_process")
 def test_a_full_disk_stops_the_run_and_it_resumes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = new_run(tmp_path, games="48")
-    write = np.lib.format.write_array
+    synchronise = os.fsync
 
-    def refuse(*arguments: Any, **arrays: Any) -> None:
-        if (folder.shards / "000001.shard").exists():
+    def refuse(number: int) -> None:
+        if (folder.records / "000002.sgf").exists():  # the shard is written after the records
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        write(*arguments, **arrays)
+        synchronise(number)
 
-    monkeypatch.setattr(np.lib.format, "write_array", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError, match="No space left on device") as error:
         SelfPlayRun(folder, Kept()).go()
     assert str(error.value.filename).endswith("000002.shard")
-    monkeypatch.setattr(np.lib.format, "write_array", write)
+    monkeypatch.setattr(os, "fsync", synchronise)
     assert SelfPlayRun(folder, Kept()).go()
     check_whole(folder, folder.settings())
 
