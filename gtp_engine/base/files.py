@@ -140,8 +140,9 @@ def standard_stream(path: Path) -> TextIO | None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether it is a pipe or a device, such as /dev/null."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """Whether it is a pipe or a device, such as /dev/null; False where nobody may look."""
+    # Unlike Path's, these raise nothing in another user's folder.
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _temporary_name(path: Path, process: str) -> str:

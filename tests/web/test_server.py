@@ -478,6 +478,16 @@ def test_a_page_is_served_where_cookies_cannot_be_kept(tmp_path: Path, caplog: p
     assert "pages will not go on after a restart" in caplog.text
 
 
+def test_a_page_is_served_where_nobody_may_look_for_cookies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refuse)
+        guard = Guard(8019, "", tmp_path / "page-cookies")
+    assert guard.is_cookie(guard.admit(guard.key))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
 def test_a_pipe_in_place_of_the_cookies_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "page-cookies")
