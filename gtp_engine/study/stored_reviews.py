@@ -49,11 +49,11 @@ class Stored(NamedTuple):
 
 
 def keep_review(database: Database, review: GameReview, *, is_lesson: bool) -> None:
-    """Keeps a complete review instead of the one before; a lesson never takes the place of a review."""
+    """Keeps a complete review instead of the one before; a lesson takes the place of none that can be read."""
     today = datetime.date.today().isoformat()
     facts = facts_of(review.record, today)
     key = facts.key
-    if is_lesson and database.rows("SELECT 1 FROM reviews WHERE key = ? AND NOT is_lesson", key):
+    if is_lesson and (kept := find_review(database, key)) is not None and not kept.is_lesson:
         return
     values = key, time.time(), is_lesson, as_text(facts), review.record.to_sgf(), _packed(review)
     changes = [

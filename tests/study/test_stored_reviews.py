@@ -54,6 +54,9 @@ def test_a_review_that_cannot_be_read_is_none(database: Database, content: bytes
     keep_review(database, review, is_lesson=False)
     database.change(Change("UPDATE reviews SET content = ?", (content,)))
     assert find_review(database, game_key(review.record)) is None
+    keep_review(database, review, is_lesson=True)
+    stored = find_review(database, game_key(review.record))
+    assert stored is not None and stored.is_lesson
 
 
 def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Database) -> None:
