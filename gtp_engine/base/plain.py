@@ -36,7 +36,7 @@ def from_json(kind: Any, text: str | bytes) -> Any:
     """
     try:
         return _read(kind, parse_json(text))
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, SyntaxError) as error:  # the last from numpy, of a type of numbers
         raise ValueError(f"no {kind}: {error!r}") from error
 
 

@@ -54,6 +54,9 @@ def test_an_array_keeps_its_type_and_shape() -> None:
     array = np.arange(6, dtype=np.int8).reshape(2, 3)
     found = from_json(np.ndarray, as_json(array))
     assert found.dtype == np.int8 and found.tolist() == [[0, 1, 2], [3, 4, 5]]
+    for text in ('["(1,",[1],"00"]', '["|O",[1],"00"]', '["|i1",[2],"00"]', '["|i1",[1],"0"]', "5"):
+        with pytest.raises(ValueError):
+            from_json(np.ndarray, text)
 
 
 @pytest.mark.parametrize(
