@@ -358,7 +358,7 @@ class LossWeights(Section):
     lead: float = setting(0.006, 0)
     ownership: float = setting(1.5, 0)
     errors: float = setting(0.1, 0)
-    td_value: float = setting(0.0, 0)
+    td_value: float = setting(0.0, 0, command="train")
     soft_policy: float = setting(0.0, 0)
 
     @property

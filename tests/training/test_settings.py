@@ -53,7 +53,7 @@ def test_settings_of_records_survive_a_round_trip_without_those_of_self_play() -
     text = to_toml(settings)
     assert parse_settings(text) == settings
     assert re.findall(r"^\[(\w+)\]$", text, re.MULTILINE) == ["records", "learn", "losses", "machine"]
-    assert not re.search(r"^(workers|concurrency|random_epochs|searched_share) =", text, re.MULTILINE)
+    assert not re.search(r"^(workers|concurrency|random_epochs|searched_share|td_value) =", text, re.MULTILINE)
     assert text.count("\nprecision = ") == 1  # that of the training
     begin = settings.begin
     assert (settings.command, begin.network, begin.seed, settings.machine.threads) == ("learn", "b6c96", 1, 2)
