@@ -17,7 +17,7 @@ from ..solver.moves import FAILED
 from ..solver.part import Part, find_part
 from ..solver.reading import Memory, Position, Reading
 
-# Empty points of the part in which a chain is read, and positions in all, which take about a tenth of a second.
+# Empty points of the part in which a chain is read, and positions for it in all, about a tenth of a second's.
 _MOST_EMPTY, _MOST_POSITIONS = 12, 30_000
 _NOBODY = -1  # has more ko threats than the other
 
@@ -61,10 +61,13 @@ def _closed_part(game: Game, point: int) -> Part | None:
     return None
 
 
-def _fails(reading: Reading, position: Position | None = None) -> bool:
-    """Whether the opponent is proved unable to capture, moving first or in a later position."""
+def _fails(reading: Reading, position: Position | None = None, spent: int = 0) -> bool:
+    """Whether the opponent is proved unable to capture, moving first or in a later position.
+
+    spent: how many positions others have read for the same chain.
+    """
     position = position or Position(reading.part.stones, NO_KO, ATTACKER)
-    return reading.read(position, max(0, _MOST_POSITIONS - reading.positions)) == FAILED
+    return reading.read(position, max(0, _MOST_POSITIONS - spent - reading.positions)) == FAILED
 
 
 def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) -> bool:
@@ -84,13 +87,17 @@ def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) ->
     ):
         return False
     captured.play(captured.to_move, liberties[0])
+    spent = reading.positions
     for point in points_of(chain.cells, game.width):
         if captured.is_legal(point):
             again = captured.copy()
             again.play(chain.colour, point)
             part = _closed_part(again, point)
-            if part is not None and _fails(Reading(memory, part, ATTACKER, _NOBODY)):
-                return True
+            if part is not None:
+                reading = Reading(memory, part, ATTACKER, _NOBODY)
+                if _fails(reading, spent=spent):
+                    return True
+                spent += reading.positions
     return False
 
 

@@ -1,15 +1,19 @@
 """Finished positions with right counts: sekis that look dead, and points that have to be filled."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from drawn_positions import game_of
 
+from gtp_engine.engine import seki_reading
+from gtp_engine.engine.seki_reading import uncapturable_stones
 from gtp_engine.engine.status import find_dead
 from gtp_engine.go.coords import BLACK, EMPTY, PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.regions import cells_of
+from gtp_engine.solver.reading import Reading
 
 RULES = ("japanese", "chinese")
 
@@ -44,6 +48,28 @@ def sure_ownership(game: Game, dead: set[int]) -> np.ndarray:
     for cell in cells_of(dead, game.width):
         ownership[cell] *= -1
     return ownership
+
+
+@pytest.mark.usefixtures("solver")
+def test_all_that_is_read_for_a_chain_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings: list[Reading] = []
+
+    class Counted(Reading):
+        def __init__(self, *about: Any) -> None:
+            super().__init__(*about)
+            readings.append(self)
+
+    monkeypatch.setattr(seki_reading, "Reading", Counted)
+    drawing = next(drawing for about, drawing in read_positions() if about["name"] == " three points without capturing")
+    game = game_of(drawing, "japanese", komi=0)
+    chain = chains_at(game, "A5")
+    assert uncapturable_stones(game, chain) == chain
+    needed = sum(reading.positions for reading in readings)
+    assert len(readings) > 2 and needed > max(reading.positions for reading in readings)
+    readings.clear()
+    monkeypatch.setattr(seki_reading, "_MOST_POSITIONS", needed - 1)
+    assert uncapturable_stones(game, chain) == set()
+    assert sum(reading.positions for reading in readings) < needed
 
 
 @pytest.mark.usefixtures("solver")
