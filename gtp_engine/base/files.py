@@ -100,7 +100,7 @@ def _write_and_rename(path: Path, content: bytes | memoryview, overwrite: bool, 
 
 
 def _write_new(path: Path, content: bytes | memoryview, mode: int) -> None:
-    """Writes a file to the disk. On Linux it has no name until it is there, so that it goes with a killed program."""
+    """Writes a file to the disk. On Linux it has no name until it is complete: a killed program leaves none."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # there is no /proc, or the file system, such as NFS, has no such files
             number = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)

@@ -30,7 +30,7 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     seen. As in `solve` there is no superko, and a cycle captures nothing.
 
     What is proved lends its life to the chains around it (`_with_neighbours`). Nothing is proved until the solver is
-    ready (`solver.ahead`), which is begun here: a clock may be running.
+    ready (`solver.ahead`): compiling it begins here, but nobody waits for it, since a clock may be running.
     """
     stones, proven, taken = game.stones(), proven_owners(game), set(cells_of(dead, game.width))
     readable: list[tuple[Region, Part]] = []
