@@ -394,7 +394,7 @@ function show(before = state) {
 }
 
 function showNotice(selector, said) {
-  say(find(selector), said);
+  say(find(selector), sentence(said));
   find(selector).hidden = !said;
 }
 

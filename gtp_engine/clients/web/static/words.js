@@ -41,8 +41,8 @@ export const percent = (value) =>
 // Points lost, as they stand on stones too: no number of a move has a minus sign.
 export const lostPoints = (points) => `\u2212${number(points)}`;
 
-// What begins a line begins with a capital letter.
-export const sentence = (said) => said.charAt(0).toLocaleUpperCase() + said.slice(1);
+// What begins a line begins with a capital letter; a path or the name of a file stays as it is.
+export const sentence = (said) => said.replace(/^\p{Ll}(?=\p{L}*(?:[\s,:;]|$))/u, (letter) => letter.toLocaleUpperCase());
 
 // Returns a sentence that the program has chosen; it may begin with a pass.
 export const told = ({name, values}) => sentence(text(name, values));
