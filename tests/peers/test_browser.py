@@ -35,7 +35,7 @@ def test_a_click_is_answered_and_undone(page: Any, tmp_path: Path) -> None:
     assert len(read_sgf(file).moves) == 2
     expect(page.locator("#file")).to_contain_text(file.name)
     click(page, "E5")
-    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
+    expect(page.locator("#problem")).to_have_text("Illegal move: E5 is occupied")
     press(page, "#undo")
     expect(page.locator("#facts")).to_contain_text("move 0")
     assert stones(page, "black") + stones(page, "white") == 0
@@ -205,7 +205,7 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
     expect(page.locator("#comment")).to_have_text("well played")
     expect(page.locator("#facts")).to_contain_text("move 2")
     page.evaluate(drop, "(;SZ[9]RU[XY];B[ee])")
-    told = "unknown rules 'XY': judged by Chinese rules; the record has no komi: it is taken as 0"
+    told = "Unknown rules 'XY': judged by Chinese rules; the record has no komi: it is taken as 0"
     expect(page.locator("#notice")).to_have_text(told)
 
 

@@ -293,7 +293,7 @@ def test_no_button_moves_when_a_point_is_chosen_or_a_move_refused(page: Any) -> 
     wait_for_status(page, "your turn")
     before = page.evaluate(buttons)
     click(page, "E5")
-    expect(page.locator("#problem")).to_have_text("illegal move: E5 is occupied")
+    expect(page.locator("#problem")).to_have_text("Illegal move: E5 is occupied")
     assert page.evaluate(buttons) == before
     assert page.locator("#status").evaluate("each => getComputedStyle(each).visibility") == "hidden"
     open_settings(page)

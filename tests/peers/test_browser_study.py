@@ -324,7 +324,7 @@ def test_what_is_clicked_in_vain_says_why(page: Any) -> None:
     page.click("#really-resign")
     wait_for_status(page, "wins by resignation")
     click(page, "C3")
-    expect(page.locator("#problem")).to_have_text("the game is over")
+    expect(page.locator("#problem")).to_have_text("The game is over")
     page.evaluate("() => { window.WebSocket = class extends EventTarget { readyState = 3; }; socket.close(); }")
     expect(page.locator("#connection")).to_be_visible()
     press(page, "#undo")
