@@ -32,7 +32,7 @@ def _plain(value: Any) -> Any:
 def from_json(kind: Any, text: str | bytes) -> Any:
     """Returns the value of a type that `as_json` has written.
 
-    Raises ValueError if the text is no such value, or another version's.
+    Raises ValueError if the text is not such a value, or was written by another version.
     """
     try:
         return _read(kind, parse_json(text))
@@ -71,7 +71,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _read_any(kinds: tuple[Any, ...], value: Any) -> Any:
-    """Returns a value of one of several types, of which only one fits."""
+    """Returns a value of whichever of several types it fits."""
     if value is None and NoneType in kinds:
         return None
     *others, last = (kind for kind in kinds if kind is not NoneType)

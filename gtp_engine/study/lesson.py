@@ -21,7 +21,7 @@ from .known_reports import KnownReports
 from .move_review import Mistake
 from .reviewer import Reviewer, ReviewStep, ReviewTask
 
-# In the lesson after a game, of which beginners, whom many mistakes discourage, see the first: by judgement.
+# In the lesson after a game, and in a beginner's, whom many mistakes would discourage: by judgement.
 MISTAKES, _BEGINNERS_MISTAKES = 5, 2
 _SEED = 1  # that of `gtp_engine review`
 # Of the usual time of a review: 4 s on 9x9, 7 on 13x13, 16 on 19x19, and the network has to be loaded before.

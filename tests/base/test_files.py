@@ -39,7 +39,7 @@ def hold(folder: Path) -> "subprocess.Popen[str]":
     return process
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_a_pipe_gives_is_read_to_its_end(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -108,7 +108,7 @@ def test_a_link_remains_a_link(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [file, link]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
     """As /dev/null would be replaced for root, and stay so for all programs of the machine."""
     pipe = tmp_path / "pipe"

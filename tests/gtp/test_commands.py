@@ -145,7 +145,7 @@ def test_komi_is_never_refused_and_stays(engine: Conversation) -> None:
         engine.ask("genmove b")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_to_which_nobody_writes_is_not_loaded(engine: Conversation, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):

@@ -46,7 +46,7 @@ SENT = {
 }
 
 
-# What has no true meaning here. LizGoban plays handicap stones then; LizzieYzy goes on.
+# What means nothing to this engine. Refused, LizGoban plays its handicap stones one by one; LizzieYzy continues.
 REFUSED = (
     "set_free_handicap A1; lz-setoption name visits value 0; endstate_map; kata-set-param numSearchThreads 8; "
     "kata-set-param maxPlayouts 100; lz-setoption name Visits value 100; heatmap"

@@ -488,7 +488,7 @@ def test_a_page_is_served_where_nobody_may_look_for_cookies(tmp_path: Path, monk
     assert guard.is_cookie(guard.admit(guard.key))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_in_place_of_the_cookies_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "page-cookies")
     guard = Guard(8019, "", tmp_path / "page-cookies")

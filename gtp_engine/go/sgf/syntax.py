@@ -9,11 +9,11 @@ handle are corrected before:
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Four kinds of damage are repaired, which the record then says: a bracket that closes a game that none has opened, as in
-files of Fox; brackets in a text without the backslash that they need,
-if the text has only one end after which the file goes on as SGF; a single backslash at the end of a text without
-brackets, if a property follows immediately; and punctuation alone between properties. Any other damage (a file cut
-short, brackets that do not match) is an error; nothing is guessed.
+Four kinds of damage are repaired, which the record then says: a missing parenthesis at the beginning of a game, as in
+files from Fox; brackets in a text without the backslash that they need, if the rest of the file is SGF after only one
+of them; a single backslash at the end of a text without brackets, if a property follows immediately; and punctuation
+alone between properties. Any other damage (a file cut short, brackets that do not match) is an error; nothing is
+guessed.
 """
 
 import codecs
