@@ -16,8 +16,8 @@ from .elo import Sprt, as_sprt
 if TYPE_CHECKING:
     from ..go.game import Game
 
-# Moves after which a game of a match is broken off, as a multiple of the board's points: no sensible game comes near
-# it, a cycle does.
+# Moves after which a game of a match is broken off, or counted if all stones stand, as a multiple of the board's
+# points: no sensible game comes near it; a cycle does, and so does a network that knows nothing.
 MOVES_PER_POINT = 3
 _PATH = Instance(str | os.PathLike, "a path", Path)
 

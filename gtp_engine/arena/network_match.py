@@ -78,7 +78,8 @@ class NetworkPlayer:
 class NetworkMatchSettings(MatchSettings):
     """Settings of a match between networks.
 
-    A game ends by two passes, when both sides have agreed on the winner for several moves, or at the move cap.
+    A game ends by two passes, when both sides have agreed on the winner for several moves, or at the move cap. There
+    it is counted if all stones stand under its rules; otherwise it is a draw.
 
     Attributes:
         visits: Visits of each search.
@@ -350,9 +351,12 @@ class MatchGames(GameRunner[_MatchGame]):
         return search.choose(report)
 
     def _end_game(self, game: _MatchGame, reason: EndReason) -> None:
+        stones_stand = game.game.rules.stones_stand
+        if reason is EndReason.MOVE_CAP and stones_stand:
+            reason = EndReason.SCORE
         if reason is EndReason.SCORE:
             # Both networks together decide which stones are dead.
-            dead = set() if game.game.rules.stones_stand else agreed_dead(game.game, self._ownership(game.game))
+            dead = set() if stones_stand else agreed_dead(game.game, self._ownership(game.game))
             score = game.game.score(dead)
             winner, text = score.winner, str(score)
         elif reason is EndReason.RESIGNATION:

@@ -3,7 +3,8 @@
 An engine loses the game by its own fault: an illegal move, a crash, silence, a malformed response, the refusal of a
 legal command, or exceeding its time. After two passes the referee counts. A stone is dead if its owner's engine lists
 it as dead. A stone that only the opponent lists as dead is alive unless it is captured: under area rules the engines
-continue once to capture it, if both support that. Under rules like Tromp and Taylor's all stones are alive.
+continue once to capture it, if both support that. Under rules like Tromp and Taylor's all stones are alive, so that a
+game that does not end can be counted, too.
 """
 
 import time
@@ -113,6 +114,8 @@ class _RefereedGame:
             if len(self.game.moves) >= MOVES_PER_POINT * self.game.area:
                 if command == PLAY_ON:
                     return None  # it was over before: the position is counted as it stands
+                if self.game.rules.stones_stand:
+                    return self.counted(set())
                 return self.result(EMPTY, "Void", EndReason.MOVE_CAP)
             colour = self.game.to_move
             point = self.next_move(colour, command)

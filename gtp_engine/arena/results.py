@@ -26,9 +26,9 @@ RESULTS_FILE = "results.jsonl"
 class EndReason(StrEnum):
     """Why a game ended."""
 
-    SCORE = "score"  # two passes
+    SCORE = "score"  # two passes, or the move cap under rules by which all stones stand
     RESIGNATION = "resignation"
-    MOVE_CAP = "move cap"
+    MOVE_CAP = "move cap"  # nobody has agreed on the dead stones: no result
     TIME = "time"
     ILLEGAL_MOVE = "illegal move"
     CRASH = "crash"
@@ -107,7 +107,7 @@ class MatchResult:
 
     @property
     def broken_off(self) -> int:
-        """Number of games that reached the largest number of moves; they count as draws."""
+        """Number of games that reached the largest number of moves and were not counted; they are draws."""
         return sum(game.reason == EndReason.MOVE_CAP for game in self.games)
 
     def faults(self, engine: str) -> int:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from click.testing import Result
 from in_process import invoke
 
+from gtp_engine.arena import network_match
 from gtp_engine.arena.match import play_match
 from gtp_engine.arena.network_match import NetworkPlayer, play_networks
 from gtp_engine.arena.results import GameResult, MatchResult, OnGame
@@ -136,6 +138,14 @@ def test_a_won_game_is_not_played_to_its_end() -> None:
         ("A", "B+R", "resignation"),
         ("B", "B+R", "resignation"),
     ]
+
+
+def test_a_long_game_is_counted_if_all_stones_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_match, "_END_RULES", replace(network_match._END_RULES, moves_per_point=0.2))
+    (counted,) = play(games=1, rules=RULESETS["tromp-taylor"], komi=100).games
+    assert (counted.winner, counted.result[:2], counted.reason, counted.moves) == ("B", "W+", "score", 5)
+    (broken_off,) = play(games=1, rules=RULESETS["chinese"], komi=100).games
+    assert (broken_off.winner, broken_off.result, broken_off.reason) == (None, "Void", "move cap")
 
 
 @pytest.mark.parametrize(

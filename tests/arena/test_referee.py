@@ -138,6 +138,8 @@ def test_move_cap(scripted: Script, capped: Callable[[int], None]) -> None:
     capped(4)
     outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
     assert (outcome.winner, outcome.result, outcome.reason) == (None, "Void", "move cap")
+    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), rules=RULESETS["tromp-taylor"])
+    assert (outcome.winner, outcome.result, outcome.reason, outcome.moves) == ("B", "W+0.5", "score", 4)
 
 
 # White's stone A1 stands in black's area.
