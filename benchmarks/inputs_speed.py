@@ -12,6 +12,7 @@ import numpy as np
 
 from gtp_engine.base.jit import njit
 from gtp_engine.go.sgf import read_sgf
+from gtp_engine.nets.constants import PLANES, SCALARS
 from gtp_engine.search.evaluate import features
 
 GAMES = Path(__file__).parents[1] / "sgf" / "samples"
@@ -39,8 +40,8 @@ def positions_by_size(folder: Path) -> dict[tuple[int, int], np.ndarray]:
 def measure(boards: np.ndarray, width: int, height: int) -> None:
     """Prints the microseconds a position."""
     w = features.new_workspace()
-    planes = np.zeros((height, width, features.PLANES), np.uint8)
-    scalars = np.zeros(features.SCALARS, np.float32)
+    planes = np.zeros((height, width, PLANES), np.uint8)
+    scalars = np.zeros(SCALARS, np.float32)
     write_all(boards, w, planes, scalars)  # compiles
     taken = []
     for _ in range(ROUNDS):

@@ -197,8 +197,8 @@ _PACKAGE = Path(__file__).parents[1]
 # The folders with compiled code, and what else that is made of: all of another such folder, or single files.
 _PARTS = {
     "go": ("go/coords.py", "go/symmetry.py"),
-    "nets/kernels": ("nets/quantisation.py", "nets/schema.py", "nets/stored.py"),
-    "search/evaluate": ("go", "nets/schema.py", "nets/kernels/emit.py", "nets/kernels/scalars.py"),
+    "nets/kernels": ("nets/constants.py", "nets/stored.py"),
+    "search/evaluate": ("go", "nets/constants.py", "nets/kernels/emit.py", "nets/kernels/scalars.py"),
     "search": ("search/evaluate",),
     "solver": ("go",),
     "training/data": ("search/evaluate", "training/data/samples.py"),

@@ -9,7 +9,7 @@ from typing import Any
 from ..base.errors import UserError
 from ..base.fields import invalid
 from . import schema
-from .schema import PLANES, SCALARS
+from .constants import MISH, PLANES, RELU, SCALARS, SILU
 
 OLDEST, NEWEST = 8, 17  # versions of KataGo's files that have its version 7 inputs
 
@@ -149,10 +149,10 @@ def parse_config(name: str) -> NetworkConfig:
     if heads and channels % (4 * heads):
         raise UserError(f"{name!r}: {heads} heads cannot share {channels} channels; each needs a multiple of 4")
     activation = {
-        None: schema.SILU if heads else schema.RELU,
-        "relu": schema.RELU,
-        "mish": schema.MISH,
-        "silu": schema.SILU,
+        None: SILU if heads else RELU,
+        "relu": RELU,
+        "mish": MISH,
+        "silu": SILU,
     }[match[4]]
     return _Architect(name, block_count, channels, nested, activation, heads, bool(match[6])).config()
 

@@ -14,13 +14,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from .constants import IDENTITY, MIDDLE_SIDE, MISH, RELU, SIDE_SCALE, SILU
 from .schema import (
-    IDENTITY,
-    MIDDLE_SIDE,
-    MISH,
-    RELU,
-    SIDE_SCALE,
-    SILU,
     ActivationDesc,
     BatchNormDesc,
     BiasDesc,

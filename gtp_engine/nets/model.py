@@ -9,8 +9,9 @@ from torch.nn import functional
 
 from .blocks import AttentionBlock, BottleneckBlock, FeedForwardBlock, PolicyHead, Trunk, ValueHead
 from .config import NetworkConfig
+from .constants import SUPERKO, TERRITORY
 from .layers import Affine, BatchNorm, Board, Conv, Folded, MatMul, RMSNorm, Rope
-from .schema import METADATA, SUPERKO, TERRITORY
+from .schema import METADATA
 from .stored import RawOutputs, StoredNetwork, fold_norms
 
 

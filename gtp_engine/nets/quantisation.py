@@ -25,6 +25,7 @@ import numpy as np
 from ..base.errors import UserError
 from ..base.files import write_arrays
 from .config import NetworkConfig
+from .constants import LARGEST_INTEGER
 from .schema import METADATA, AttentionBlockDesc, ConvDesc, FeedForwardBlockDesc, MatMulDesc, walk_paths
 from .stored import StoredNetwork, fold_norms
 
@@ -35,7 +36,6 @@ MATRICES, POINTS, WINDOWS = "matrices", "1x1", "3x3"
 """Kinds of layers: the matrices of transformers, and convolutions by their size."""
 ALL_KINDS = frozenset({MATRICES, POINTS, WINDOWS})
 
-LARGEST = 127  # of weights: symmetric, so that they need no zero point; inputs of convolutions have one
 # Added to the diagonal of the inputs' products, as a share of its mean, so that there is an inverse: that of GPTQ.
 _DAMPING = 0.01
 _STRIDE = 2  # between the lines, and the points of a line, whose inputs are looked at for a convolution
@@ -179,7 +179,7 @@ def powers_in(weight: np.ndarray) -> np.ndarray | None:
     lowest = np.ldexp((mantissas & -mantissas).astype(np.float32), (bits >> 23 & np.uint32(255)).astype(np.int32) - 150)
     scales = np.where(bits << 1 > 0, lowest, np.float32(np.inf)).min(1).astype(np.float32)
     scales[np.isinf(scales)] = 0  # rows of zeros
-    return scales if (np.abs(weight).reshape(len(weight), -1).max(1) <= LARGEST * scales).all() else None
+    return scales if (np.abs(weight).reshape(len(weight), -1).max(1) <= LARGEST_INTEGER * scales).all() else None
 
 
 def round_network(network: StoredNetwork, positions: Sequence[Positions]) -> StoredNetwork:
@@ -292,8 +292,8 @@ def _rows(inputs: "Tensor", shape: tuple[int, ...]) -> "Tensor":
 
 
 def scales_of(weight: np.ndarray) -> np.ndarray:
-    """Returns the scales of weights [outputs, ...] with which each output's largest one is `LARGEST`: float32."""
-    return (np.abs(weight).reshape(len(weight), -1).max(1) / LARGEST).astype(np.float32)
+    """Returns the scales of weights [outputs, ...] with which the largest of an output is LARGEST_INTEGER: float32."""
+    return (np.abs(weight).reshape(len(weight), -1).max(1) / LARGEST_INTEGER).astype(np.float32)
 
 
 def multiples(weight: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -328,7 +328,7 @@ def round_weights(
         block = slice(start, start + _COLUMNS)
         errors = np.empty_like(rest[:, block])
         for column in range(start, start + errors.shape[1]):
-            integers[:, column] = np.clip(np.rint(rest[:, column]), -LARGEST, LARGEST)
+            integers[:, column] = np.clip(np.rint(rest[:, column]), -LARGEST_INTEGER, LARGEST_INTEGER)
             errors[:, column - start] = error = rest[:, column] - integers[:, column]
             rest[:, column + 1 : block.stop] -= np.outer(error, factor[column, column + 1 : block.stop])
         rest[:, block.stop :] -= errors @ factor[block, block.stop :]

@@ -24,18 +24,13 @@ from typing import Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_t
 import numpy as np
 
 from ..base.errors import UserError
+from .constants import IDENTITY, MISH, PLANES, RELU, SCALARS, SILU
 
-RELU, MISH, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
 ACTIVATIONS = (IDENTITY, RELU, MISH, SILU)
 
 BATCH_NORM, RMS_NORM = 0, 1  # kinds of the norm at the trunk's tip
 
-# KataGo's pooling centres the side of the board at 14 and scales it by a tenth.
-MIDDLE_SIDE, SIDE_SCALE = 14.0, 0.1
-
 POOLED = 3  # numbers that global pooling makes of a channel
-PLANES, SCALARS = 22, 19  # inputs of the networks that this program can use
-SUPERKO, TERRITORY = 6, 9  # indices of scalars that are not 0 under such rules
 METADATA = 192  # length of the description of the players, in version 1 of the metadata
 LARGEST = 1 << 20  # the limit of any count: far above those of real networks
 

@@ -17,6 +17,7 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, Rules
 from gtp_engine.go.symmetry import apply
+from gtp_engine.nets.constants import PLANES, SCALARS
 from gtp_engine.search.evaluate import features
 
 WORKSPACE = features.new_workspace()
@@ -33,8 +34,8 @@ def write(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Planes [22, height, width], scalars and key of a position; the arrays were full of something else before."""
     width, height = size or (int(position["width"][0]), int(position["height"][0]))
-    planes = np.full((height, width, features.PLANES), 99, np.uint8)
-    scalars = np.full(features.SCALARS, 99, np.float32)
+    planes = np.full((height, width, PLANES), 99, np.uint8)
+    scalars = np.full(SCALARS, 99, np.float32)
     key = features.write_inputs(position[0], symmetry, suicide_legal, WORKSPACE, planes, scalars)
     return planes.transpose(2, 0, 1), scalars, int(key)
 
@@ -49,7 +50,7 @@ def compare_with_record(record: Record) -> None:
     expected[0] = 1
     for plane, ones in record["inputs"]["planes"].items():
         expected[int(plane)].flat[ones] = 1
-    wrong = [plane for plane in range(features.PLANES) if (planes[plane] != expected[plane]).any()]
+    wrong = [plane for plane in range(PLANES) if (planes[plane] != expected[plane]).any()]
     assert wrong == [], record["id"]
     assert scalars == pytest.approx(record["inputs"]["global"], abs=1e-5), record["id"]
 
@@ -186,8 +187,8 @@ def test_a_batch_holds_the_positions_asked_for() -> None:
         positions.append(features.position_of(game, WORKSPACE))
         game.undo()
     indices, symmetries = np.array([4, 0, 2, 2]), np.array([0, 3, 1, 0])
-    planes = np.full((4, 5, 7, features.PLANES), 9, np.uint8)
-    scalars = np.full((4, features.SCALARS), 9, np.float32)
+    planes = np.full((4, 5, 7, PLANES), 9, np.uint8)
+    scalars = np.full((4, SCALARS), 9, np.float32)
     keys = np.zeros(4, np.uint64)
     ladders = np.full((4, features.LADDER_BYTES), 0xFF, np.uint8)
     positions_together = np.concatenate(positions)

@@ -14,6 +14,7 @@ from gtp_engine.go.board import BOARD
 from gtp_engine.go.coords import BLACK, WHITE, index_of_point, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS, Rules, parse_rules
+from gtp_engine.nets.constants import PLANES, SCALARS
 from gtp_engine.nets.library import learned_rules
 from gtp_engine.search.evaluate import features
 from gtp_engine.search.evaluate.learned_rules import ALL_RULES, code_of, nearest_rules, show_batch
@@ -68,8 +69,8 @@ def inputs(game: Game, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Planes and scalars of the position as a network with this table sees it."""
     position, shown = features.position_of(game, WORKSPACE), np.zeros(1, BOARD)
     show_batch(position, np.arange(1), table, shown)
-    planes = np.zeros((game.height, game.width, features.PLANES), np.uint8)
-    scalars = np.zeros(features.SCALARS, np.float32)
+    planes = np.zeros((game.height, game.width, PLANES), np.uint8)
+    scalars = np.zeros(SCALARS, np.float32)
     features.write_inputs(shown[0], 0, False, WORKSPACE, planes, scalars)
     return planes, scalars
 
@@ -77,7 +78,7 @@ def inputs(game: Game, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_with_all_rules_known_nothing_changes() -> None:
     for rules in EVERY:
         game = played("C3 G7 pass G3 E5 E6 F6 E4 D6", rules=rules)
-        planes, scalars = np.zeros((9, 9, features.PLANES), np.uint8), np.zeros(features.SCALARS, np.float32)
+        planes, scalars = np.zeros((9, 9, PLANES), np.uint8), np.zeros(SCALARS, np.float32)
         position = features.position_of(game, WORKSPACE)
         features.write_inputs(position[0], 0, False, WORKSPACE, planes, scalars)
         for one, other in zip(inputs(game, ALL_RULES), (planes, scalars), strict=True):

@@ -21,11 +21,11 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.game import Game
 from gtp_engine.go.symmetry import ALL_SYMMETRIES, permutation
 from gtp_engine.nets.config import Multipliers, parse_config
+from gtp_engine.nets.constants import SCALARS, SUPERKO, TERRITORY
 from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.kernels.llvm import HAS_FLOAT32
 from gtp_engine.nets.library import load_network
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.schema import SCALARS, SUPERKO, TERRITORY
 from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.search.evaluate import devices
 from gtp_engine.search.evaluate.devices import check_device, find_device

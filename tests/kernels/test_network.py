@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.constants import MISH, RELU, SILU
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.kernels import network as kernels
 from gtp_engine.nets.kernels import trunk
@@ -39,7 +40,6 @@ from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.layers import ACTIVATION_FUNCTIONS
 from gtp_engine.nets.model import Model, prepare_for_inference
 from gtp_engine.nets.quantisation import ALL_KINDS, MATRICES, POINTS
-from gtp_engine.nets.schema import MISH, RELU, SILU
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "networks"
 

@@ -10,6 +10,7 @@ from compiled import Products, needs_bfloat16, needs_kernels
 from convolutions import Given, both, random_mask, to_array, to_tensor
 from torch.nn import functional
 
+from gtp_engine.nets.constants import IDENTITY, MISH, RELU, SILU
 from gtp_engine.nets.kernels.convolution import Kernel, convolve_1x1, convolve_im2col
 from gtp_engine.nets.kernels.grid import EVERY_ROW, Grid
 from gtp_engine.nets.kernels.matmul import (
@@ -23,7 +24,6 @@ from gtp_engine.nets.kernels.passes import NO_ENCODING, Before
 from gtp_engine.nets.kernels.scalars import KINDS
 from gtp_engine.nets.kernels.winograd import best_tile_side, convolve_3x3, pack_kernel
 from gtp_engine.nets.kernels.winograd_tiles import WINOGRAD_MATRICES
-from gtp_engine.nets.schema import IDENTITY, MISH, RELU, SILU
 
 
 @pytest.mark.parametrize("side", [3, 4])

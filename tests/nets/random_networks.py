@@ -6,13 +6,11 @@ from dataclasses import replace
 import torch
 
 from gtp_engine.nets.config import Multipliers, NetworkConfig, parse_config
+from gtp_engine.nets.constants import MISH, RELU, SILU
 from gtp_engine.nets.layers import BatchNorm, Bias
 from gtp_engine.nets.model import Model
 from gtp_engine.nets.schema import (
-    MISH,
-    RELU,
     RMS_NORM,
-    SILU,
     ActivationDesc,
     AttentionBlockDesc,
     BatchNormDesc,

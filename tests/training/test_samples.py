@@ -18,7 +18,8 @@ from gtp_engine.go.coords import BLACK, PASS, WHITE, point_at
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import RULESETS
 from gtp_engine.go.sgf import read_sgf
-from gtp_engine.search.evaluate.features import PLANES, SCALARS, new_workspace, position_of, write_inputs
+from gtp_engine.nets.constants import PLANES, SCALARS
+from gtp_engine.search.evaluate.features import new_workspace, position_of, write_inputs
 from gtp_engine.training.data import rows as columns_
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
 from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.jit import njit
+from ..constants import MIDDLE_SIDE, SIDE_SCALE
 from ..quantisation import multiples
-from ..schema import MIDDLE_SIDE, SIDE_SCALE, ActivationDesc
+from ..schema import ActivationDesc
 from .convolution import Kernel
 from .emit import LANES, data_address
 from .grid import Grid, aligned, aligned_rows

@@ -16,8 +16,7 @@ from numba import types
 
 from ...base.jit import njit
 from ...base.numba_internals import cgutils, ir
-from ..quantisation import LARGEST
-from ..schema import IDENTITY, MISH, RELU, SILU
+from ..constants import IDENTITY, LARGEST_INTEGER, MISH, RELU, SILU
 from .emit import (
     FLOATS,
     HAS_AVX512,
@@ -318,13 +317,13 @@ def encode_vectors(builder: Any, x: Any, out: Any, vectors: Any) -> None:
     largest = _reduce(builder, "fmax", builder.load(most), fastmath=("nnan",))
     # A row of zeros has the scale 0, and any factor.
     divisor = builder.select(builder.fcmp_ordered(">", largest, zero), largest, ir.Constant(FLOATS.element, 1.0))
-    factor = builder.fill(builder.fdiv(ir.Constant(FLOATS.element, float(LARGEST)), divisor), FLOATS)
+    factor = builder.fill(builder.fdiv(ir.Constant(FLOATS.element, float(LARGEST_INTEGER)), divisor), FLOATS)
     with cgutils.for_range(builder, vectors) as loop:
         whole = builder.fused_multiply_add(*_load_each(builder, loop.index, x), factor, splat(128.0))
         integers = builder.fptosi(builder.round_vector(whole), INTEGERS)
         address = builder.add(out, builder.times(loop.index, LANES))
         builder.store_at(builder.trunc(integers, ir.VectorType(I8, LANES)), address, False)
-    scale = builder.fdiv(largest, ir.Constant(FLOATS.element, float(LARGEST)))
+    scale = builder.fdiv(largest, ir.Constant(FLOATS.element, float(LARGEST_INTEGER)))
     builder.store_at(scale, builder.add(out, builder.times(vectors, LANES)), False)
 
 

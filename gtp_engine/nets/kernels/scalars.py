@@ -11,7 +11,7 @@ from numba import types
 
 from ...base.jit import config, njit
 from ...base.numba_internals import ir
-from ..schema import IDENTITY, MISH, RELU, SILU
+from ..constants import IDENTITY, MISH, RELU, SILU
 from .emit import I32, int32, llvm_function
 
 # 2^x = 2^n * 2^f with n whole and |f| <= 1/2, and 2^f by its Taylor series: the coefficient of f^k is ln(2)^k / k!.

@@ -18,6 +18,7 @@ import numpy as np
 from ...base import folders
 from ...base.errors import UserError, error_text
 from ...go.game import Game
+from ...nets.constants import PLANES, SCALARS
 from ...nets.kernels.matmul import FLOAT32
 from ...nets.kernels.network import CompiledNetwork, half_products, has_bfloat16, integer_kinds
 from ...nets.library import network_name
@@ -34,7 +35,7 @@ from ...nets.quantisation import (
 )
 from ...nets.schema import METADATA
 from ...nets.stored import RawOutputs, StoredNetwork
-from .features import NO_LADDERS, PLANES, SCALARS, new_workspace, position_of, write_batch
+from .features import NO_LADDERS, new_workspace, position_of, write_batch
 from .row import output_scale
 
 logger = logging.getLogger(__name__)

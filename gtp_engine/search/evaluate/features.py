@@ -60,9 +60,9 @@ from ...go.ladders import find_ladders
 from ...go.ladders import new_workspace as new_ladder_workspace
 from ...go.points import index_of_point, point_of_index
 from ...go.symmetry import FLIP_COLUMNS, FLIP_ROWS, TRANSPOSE
+from ...nets.constants import PLANES, SCALARS
 from ...nets.schema import METADATA
 
-PLANES, SCALARS = 22, 19
 MOVES_SHOWN = 5
 LADDER_BYTES = (MAX_AREA + 7) // 8  # a bit for each point of the largest board
 NO_LADDERS = np.zeros((0, LADDER_BYTES), np.uint8)

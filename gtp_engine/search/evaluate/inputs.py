@@ -8,7 +8,8 @@ import numpy as np
 from ...base.errors import UserError
 from ...base.fields import invalid
 from ...go.game import Game, as_game
-from .features import PLANES, SCALARS, new_workspace, position_of, write_inputs
+from ...nets.constants import PLANES, SCALARS
+from .features import new_workspace, position_of, write_inputs
 
 
 class NetworkInputs(NamedTuple):

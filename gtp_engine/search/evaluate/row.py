@@ -31,8 +31,8 @@ from ...base.errors import UserError
 from ...base.jit import inline, njit
 from ...go.coords import all_points, as_point, index_of_point, point_of_index, vertex
 from ...nets.config import NetworkConfig
+from ...nets.constants import SUPERKO, TERRITORY
 from ...nets.kernels.scalars import ONE, TWO, ZERO, exp
-from ...nets.schema import SUPERKO, TERRITORY
 
 WIN, LOSS, NO_RESULT, LEAD, SCORE_MEAN, SCORE_STDEV, VALUE_ERROR, SCORE_ERROR, VARIANCE_TIME, POLICY = range(10)
 UNKNOWN = -1.0  # in the columns of short-term errors; KataGo prints the same number

@@ -28,7 +28,8 @@ from ...go.board import (
 )
 from ...go.coords import BLACK, EMPTY, WHITE
 from ...go.points import point_of_index
-from ...search.evaluate.features import PLANES, SCALARS, Workspace, mark_caught, symmetry_steps, write_inputs
+from ...nets.constants import PLANES, SCALARS
+from ...search.evaluate.features import Workspace, mark_caught, symmetry_steps, write_inputs
 from ...search.evaluate.features import new_workspace as new_inputs_workspace
 from .samples import DRAW, FULL_SHARE, INDEX_BITS, MOST_MOVES, NO_RESULT, UNKNOWN, WHITE_BIT, GameSet
 
