@@ -269,7 +269,7 @@ class Engine(NotCopied, Closing):
 
         self._evaluator = loaded = self._thread.submit(load)
         self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
-        self.ready.add_done_callback(show_board)
+        Future.add_done_callback(self.ready, show_board)  # not a wait, which would end searches
 
     def prepare(self) -> "Future[Evaluator]":
         """Waits for what plays, and loads what judges near the end, if that is another network."""

@@ -40,26 +40,38 @@ class SearchFuture(NotCopied, Future[T]):
         Raises:
             UserError: Nobody would ever answer: this is the thread that does the jobs, or a process that was forked.
         """
-        self._check_wait()
-        if timeout is not None:
-            return super().result(timeout)
-        for stop in self.before:
-            stop.set()
-        if self.is_endless:
+        self._begin_wait(timeout)
+        if timeout is None and self.is_endless:
             with suppress(TimeoutError):
                 return super().result(_UNNOTICED)
             logger.warning("waiting for a search without limits, which ends when Engine.stop is called")
-        return super().result()
+        return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Returns the error, None if there is none; raises UserError as `result` does."""
-        self._check_wait()
+        """Returns the error, None if there is none; waits, and raises UserError, as `result` does."""
+        self._begin_wait(timeout)
         return super().exception(timeout)
 
-    def _check_wait(self) -> None:
+    def add_done_callback(self, function: "Callable[[Future[T]], object]") -> None:
+        """Calls a function with the future once it is done, as `await` does; ends the same searches as `result`.
+
+        Raises:
+            UserError: It never would be called: this is a process that was forked.
+        """
+        self._check_process()
+        self._end_those_before()
+        super().add_done_callback(function)
+
+    def _begin_wait(self, timeout: float | None) -> None:
         self._check_process()
         if threading.current_thread() is self._thread and not self.done():
             raise UserError("a function that the search calls, such as on_report, cannot wait for a search")
+        if timeout is None:
+            self._end_those_before()
+
+    def _end_those_before(self) -> None:
+        for stop in self.before if not self.done() else ():
+            stop.set()
 
     def cancel(self) -> bool:
         """Cancels a job that waits. One that runs is told to end, and keeps its result; returns False then."""
@@ -113,8 +125,8 @@ class SearchThread:
     ) -> "Future[T]":
         """Calls `function` with the worker, after all that was submitted before.
 
-        `stop`, `close`, and `cancel` of the future while it runs set its event; so does a wait for a later one if the
-        job is endless.
+        `stop`, `close`, and `cancel` of the future while it runs set its event; so does a wait for a later one, or a
+        callback of it, if the job is endless.
 
         Raises:
             UserError: The thread is closed.

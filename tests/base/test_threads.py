@@ -42,8 +42,9 @@ from gtp_engine import Engine, EngineSettings, Game, UserError, load_network, se
 engine, network = Engine(EngineSettings(network="none", visits=2)), load_network({network!r})
 games = selfplay("none", width=5, visits=2, concurrency=2, seed=1)
 def use():
-    others = future.result, future.exception, lambda: network.evaluate([Game(5)]), network.close, lambda: next(games)
-    for call in (engine.genmove, engine.analyze, engine.close, *others):
+    waits = future.result, future.exception, lambda: future.add_done_callback(print)
+    others = lambda: network.evaluate([Game(5)]), network.close, lambda: next(games)
+    for call in (engine.genmove, engine.analyze, engine.close, *waits, *others):
         try:
             call()
         except UserError as error:
@@ -75,7 +76,7 @@ def test_a_forked_process_is_refused(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     *lines, status = done.stdout.splitlines()
     assert (status, done.returncode) == ("0", 0), done.stderr
-    assert len(lines) == 8 and all(" belongs to the process that made it" in line for line in lines)
+    assert len(lines) == 9 and all(" belongs to the process that made it" in line for line in lines)
 
 
 def test_it_runs_on_another_thread_and_raises_here() -> None:

@@ -275,6 +275,7 @@ def test_cancelling_a_task_ends_its_search_and_no_other(engine):
         lambda engine: engine.genmove().result(),
         lambda engine: engine.final_score().result(),
         lambda engine: engine.statuses().result(),
+        lambda engine: engine.statuses().exception() is None,
     ],
 )
 def test_a_wait_for_a_result_ends_the_endless_searches_before_it(engine, call):
@@ -289,6 +290,16 @@ def test_a_wait_for_a_result_ends_the_endless_searches_before_it(engine, call):
         assert call(engine) is not None
 
     asyncio.run(cancel_and_call())
+
+
+@pytest.mark.timeout(PATIENCE)
+def test_an_await_ends_the_endless_searches_before_it(engine):
+    async def ask():
+        endless = engine.analyze(endless=True)
+        await asyncio.wrap_future(engine.statuses())
+        return endless
+
+    assert asyncio.run(ask()).result(0).visits >= 1
 
 
 def test_a_wait_with_a_timeout_ends_no_other_search(engine):
