@@ -28,7 +28,7 @@ class Model(nn.Module):
     """A network of KataGo's family.
 
     Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files by
-    `Model.from_stored(load_network(path))`. The name of every tensor is its path in the config, see `blocks`. A new
+    `gtp_engine.load_model`. The name of every tensor is its path in the config, see `blocks`. A new
     model is in training mode, as all modules of torch are; one from a file is in evaluation mode.
     """
 
