@@ -1,6 +1,7 @@
 """A whole network as a torch module: fresh ones, what their outputs mean, and modules for evaluation only."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -31,6 +32,8 @@ class Model(nn.Module):
     `gtp_engine.load_model`. The name of every tensor is its path in the config, see `blocks`. A new
     model is in training mode, as all modules of torch are; one from a file is in evaluation mode.
     """
+
+    __call__: Callable[..., ModelOutputs]  # `forward`, for type checkers
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
