@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import some
 from golden_records import Record, own_records, position_of, records
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,7 +116,7 @@ def test_inputs_are_as_defined(width: int, height: int, rules: Rules, half_komi:
 @pytest.mark.slow
 def test_many_random_games() -> None:
     generator = random.Random(3)
-    for _ in range(400):
+    for _ in range(some(400)):
         rules = generator.choice(ALL_RULES)
         pair = Pair(generator.randint(2, 9), generator.randint(2, 9), rules, generator.randint(-400, 400) / 4)
         compare_random_game(pair, [generator.randrange(2**20) for _ in range(generator.randrange(1, 150))])

@@ -5,6 +5,7 @@ import random
 import drawn_positions
 import numpy as np
 import pytest
+from cases import some
 from reference_board import BLACK, WHITE, Point, ReferenceBoard, read_diagram
 from reference_life import LadderReader
 
@@ -163,5 +164,5 @@ def test_random_positions_are_read_as_the_reference_reads_them() -> None:
 @pytest.mark.slow
 def test_many_random_positions() -> None:
     generator = random.Random(2)
-    for _ in range(6000):
+    for _ in range(some(6000)):
         compare(generator)

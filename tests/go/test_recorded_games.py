@@ -3,6 +3,8 @@
 import json
 import re
 import zipfile
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,40 +15,64 @@ from gtp_engine.go.board import clear, is_legal_but_superko, new_board, play, se
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point
 from gtp_engine.go.game import Game
 
-SIZE = re.compile(r"SZ\[(\d+)\]")
-SETUP = re.compile(r"A([BW])((?:\[..\])+)")
-MOVE = re.compile(r";([BW])\[(..)?\]")
-STONE = re.compile(r"\[(..)\]")
+SIZE = re.compile(rb"SZ\[(\d+)\]")
+SETUP = re.compile(rb"A([BW])((?:\[..\])+)")
 SETUP_STONE = 4  # added to the colour of a stone that is set up
+LETTERS = "abcdefghijklmnopqrstuvwxy"
+NO_POINT = -1
 
 
 def read_games(file: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """Every stone of an archive as (point, colour), where each game begins, the sizes, and the games' names."""
-    parts = []
-    starts, sizes, names = [0], [], []
-    points: dict[int, dict[str, int]] = {}
+    parts, starts, sizes, names = [], [np.zeros(1, np.int64)], [], []
     with zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
-            stones: list[tuple[int, int]] = []
-            before = starts[-1]
-            for number, line in enumerate(archive.read(member).decode().splitlines(), 1):
-                size = int(SIZE.search(line)[1])  # type: ignore[index]
-                at = points.setdefault(size, {"": PASS, **point_names(size)})
-                root = line[: line.find(";", line.find(";") + 1)]
-                for letter, list_of_stones in SETUP.findall(root):
-                    colour = parse_colour(letter) + SETUP_STONE
-                    stones += [(at[name], colour) for name in STONE.findall(list_of_stones)]
-                stones += [(at[name], BLACK if letter == "B" else WHITE) for letter, name in MOVE.findall(line)]
-                starts.append(before + len(stones))
-                sizes.append(size)
-                names.append(f"{member}:{number}")
-            parts.append(np.array(stones, np.int16))
-    return np.concatenate(parts), np.array(starts), np.array(sizes), names
+            text = archive.read(member)
+            lines = text.splitlines(keepends=True)
+            begins = np.cumsum([0, *map(len, lines)])
+            size_of = np.array([int(SIZE.search(line)[1]) for line in lines])  # type: ignore[index]
+            at, letters, colours = stones_in(text)
+            points = point_table()[size_of[np.searchsorted(begins, at, "right") - 1], letters[:, 0], letters[:, 1]]
+            assert (points != NO_POINT).all()
+            parts.append(np.stack([points, colours], axis=1))
+            starts.append(starts[-1][-1] + np.searchsorted(at, begins[1:]))
+            sizes.append(size_of)
+            names += [f"{member}:{number}" for number in range(1, len(lines) + 1)]
+    return np.concatenate(parts), np.concatenate(starts), np.concatenate(sizes), names
 
 
-def point_names(size: int) -> dict[str, int]:
-    letters = "abcdefghijklmnopqrstuvwxy"[:size]
-    return {x + y: parse_sgf_point(x + y, size, size) for x in letters for y in letters}
+def stones_in(text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a stone or a pass is in records, the numbers of its two letters, and its colour."""
+    codes = np.frombuffer(text, np.uint8)
+    at = np.flatnonzero(codes == ord(";"))
+    at = at[at + 5 < len(codes)]
+    at = at[np.isin(codes[at + 1], (ord("B"), ord("W"))) & (codes[at + 2] == ord("["))]
+    assert (codes[np.where(codes[at + 3] == ord("]"), at + 3, at + 5)] == ord("]")).all()
+    colours = np.where(codes[at + 1] == ord("B"), BLACK, WHITE)
+    set_up = [
+        (place, SETUP_STONE + parse_colour(found[1].decode()))
+        for found in SETUP.finditer(text)
+        for place in range(found.start(2) - 2, found.end(2) - 2, 4)
+    ]
+    if set_up:
+        places, their_colours = np.array(set_up).T
+        at, colours = np.concatenate([at, places]), np.concatenate([colours, their_colours])
+        order = np.argsort(at)
+        at, colours = at[order], colours[order]
+    letters = codes[at[:, None] + (3, 4)].astype(np.int64) - ord(LETTERS[0])
+    letters[codes[at + 3] == ord("]")] = len(LETTERS)
+    return at, letters, colours
+
+
+@cache
+def point_table() -> np.ndarray:
+    """The points by the size of the board and the numbers of two letters; behind the letters is a pass."""
+    table = np.full((len(LETTERS) + 1,) * 3, NO_POINT, np.int16)
+    for size, (x, first), (y, second) in product(range(1, 26), enumerate(LETTERS), enumerate(LETTERS)):
+        if max(x, y) < size:
+            table[size, x, y] = parse_sgf_point(first + second, size, size)
+    table[:, -1, -1] = PASS
+    return table
 
 
 @njit

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from cases import some
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.table.database import FILE, Change, Database
@@ -81,8 +82,8 @@ def test_a_program_that_is_killed_while_it_writes_loses_nothing(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_fifty_programs_that_are_killed_lose_nothing(tmp_path: Path) -> None:
-    kill_while_it_is_written(tmp_path / FILE, 50)
+def test_many_programs_that_are_killed_lose_nothing(tmp_path: Path) -> None:
+    kill_while_it_is_written(tmp_path / FILE, some(50))
 
 
 def test_two_programs_use_one_database(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import miniature
 import numpy as np
 import pytest
 import torch
+from cases import some
 from in_process import invoke
 from making import Kept, finished_game
 from running import check_whole, children_of
@@ -202,14 +203,14 @@ def test_a_run_resumes_after_kills(settings_file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_resumes_after_kills_at_twenty_random_moments(settings_file: Path, tmp_path: Path) -> None:
+def test_a_run_resumes_after_kills_at_random_moments(settings_file: Path, tmp_path: Path) -> None:
     choice = random.Random(1)
-    kills = runs = 0
-    while kills < 20:
+    kills, runs, wanted = 0, 0, some(20)
+    while kills < wanted:
         folder = RunFolder(tmp_path / f"run-{runs}")
         runs += 1
         is_done = False
-        while kills < 20 and not is_done:
+        while kills < wanted and not is_done:
             end = time.monotonic() + choice.uniform(1, 16)
             options = [] if folder.exists else ["--settings", str(settings_file)]
             is_done = kill_when(folder.path, options, lambda end=end: time.monotonic() > end)

@@ -1,0 +1,10 @@
+"""How much the long tests try: a third of their random cases, unless `GTP_ENGINE_TESTS=all` asks for all of them."""
+
+import os
+
+ALL = os.environ.get("GTP_ENGINE_TESTS") == "all"
+
+
+def some(number: int) -> int:
+    """Returns how many of so many cases are tried: a third, rounded up, or all."""
+    return number if ALL else -(-number // 3)
