@@ -39,16 +39,19 @@ def main() -> None:
     """Builds the wheel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist", help="folder of the wheel")
-    folder = parser.parse_args().folder.resolve()
+    parser.add_argument("--first", action="store_true", help="compile only for the first processor, which tests do")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
     with tempfile.TemporaryDirectory() as temporary:
         source = Path(temporary) / "gtp_engine"
         shutil.copytree(ROOT, source, ignore=IGNORED)
         features = binding.get_host_cpu_features()
+        known = [target for target in WHEEL_TARGETS if all(features.get(name) for name in target.needs)]
         for target in WHEEL_TARGETS:
-            if all(features.get(name) for name in target.needs):
+            if target in (known[:1] if arguments.first else known):
                 print(f"compiling for {target.name} {target.features}", flush=True)
                 compile_for(target, source)
-            else:
+            elif target not in known:
                 print(f"left out {target.name} {target.features}: this processor cannot execute its code")
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
         subprocess.run([*command, "-w", folder, source], check=True, cwd=temporary)

@@ -203,7 +203,7 @@ def test_a_start_without_something_private_is_slower_but_right(change: str, prob
 def test_the_engine_plays_without_what_is_private(tmp_path: Path) -> None:
     change = "from numba.core import codegen; del codegen.JITCodeLibrary\n"
     change += "import sys; sys.argv[1:] = ['gtp', '--network', 'none']; from gtp_engine.__main__ import run; run()"
-    environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path)}
+    environment = os.environ | {"GTP_ENGINE_CACHE": str(tmp_path), "NUMBA_OPT": "0"}  # optimising takes the time
     done = subprocess.run(
         [sys.executable, "-c", change],
         env=environment,

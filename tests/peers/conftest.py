@@ -1,8 +1,9 @@
-"""The page of `gtp_engine web` in Chromium, on a wide and on a narrow screen.
+"""The page of `gtp_engine web` in Chromium, on a wide or on a narrow screen, by turns, or on both.
 
 Pictures of the pages are kept in the folder that GTP_ENGINE_SCREENSHOTS names, if it names one.
 """
 
+import itertools
 import os
 import re
 import shutil
@@ -14,12 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import ALL
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 LIMIT = 60  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
 SIZES = {1280: 800, 360: 740}
+both_screens = pytest.mark.parametrize("width", SIZES)  # for tests of what depends on the width
 LISTS = ("size", "colour", "rank", "time", "handicap", "rules")  # of the dialog of a new game; the rest are numbers
+
+
+_turns = itertools.cycle(SIZES)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Gives a test the width of one screen by turns, unless it is to run on both."""
+    chosen = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "width" in metafunc.fixturenames and "width" not in chosen:
+        metafunc.parametrize("width", SIZES if ALL else [next(_turns)])
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +86,9 @@ def opened(context: Any, address: str) -> Iterator[Any]:
     assert problems == []
 
 
-@pytest.fixture(params=SIZES)
-def page(request: pytest.FixtureRequest, chromium: Any, address: str) -> Iterator[Any]:
+@pytest.fixture
+def page(request: pytest.FixtureRequest, chromium: Any, address: str, width: int) -> Iterator[Any]:
     """The open page, wide or narrow."""
-    width: int = request.param
     scheme = "light" if width > 600 else "dark"
     context = chromium.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
     with opened(context, address) as page:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from peers.conftest import (
     begin,
+    both_screens,
     choose_language,
     click,
     expect,
@@ -319,6 +320,7 @@ def test_boards_of_other_sizes(page: Any) -> None:
     expect(page.locator("#new-dialog [name=size]")).to_have_value("7x5")
 
 
+@both_screens
 def test_a_pass_does_not_squeeze_the_name_of_its_player(page: Any) -> None:
     paste(page, "(;GM[1]SZ[9]PB[Ann]PW[engine of a long name];B[ee];W[])")
     name, mark = page.locator("[data-colour=white] .name"), page.locator("[data-colour=white] .passed")

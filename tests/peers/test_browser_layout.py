@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from peers.conftest import (
     begin,
+    both_screens,
     choose_language,
     click,
     expect,
@@ -60,6 +61,7 @@ IN_SIGHT = """() => [...document.querySelectorAll("button, a, summary")].filter(
 }).map((each) => each.id || each.textContent)"""
 
 
+@both_screens
 def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     def face() -> tuple[str, list[str]]:
         return page.get_attribute("body", "data-face"), page.evaluate(IN_SIGHT)
@@ -87,12 +89,14 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     assert name == "review" and 4 <= len(buttons) <= 5
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_no_text_of_a_list_is_cut_off(page: Any, language: str) -> None:
+@both_screens
+def test_no_text_of_a_list_is_cut_off(page: Any) -> None:
     open_settings(page)
-    choose_language(page, language)
-    page.click("#new")
-    assert page.evaluate(CUT, "#rest select:not(#network), #new-dialog select") == []
+    for language in LANGUAGES:
+        choose_language(page, language)
+        page.click("#new")
+        assert page.evaluate(CUT, "#rest select:not(#network), #new-dialog select") == [], language
+        page.keyboard.press("Escape")
 
 
 # The words of visible texts that are in two lines.
@@ -112,6 +116,7 @@ BROKEN = """() => {
 }"""
 
 
+@both_screens
 def test_lines_end_between_words(page: Any) -> None:
     open_settings(page)
     choose_language(page, "ko")
@@ -120,6 +125,7 @@ def test_lines_end_between_words(page: Any) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('#board-help')).wordBreak") == "auto-phrase"
 
 
+@both_screens
 def test_the_label_of_a_check_box_has_its_row(page: Any) -> None:
     open_settings(page)
     width = page.locator("#rest").bounding_box()["width"]
@@ -197,6 +203,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
     expect(phone.locator("#facts")).to_contain_text("move 3")
 
 
+@both_screens
 def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
     paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
     wait_for_status(page, "Position after move 0 of 4")
@@ -268,25 +275,30 @@ REACHABLE = """(names) => {
 }"""
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_main_actions_are_reached_without_scrolling(page: Any, language: str) -> None:
+@both_screens
+def test_the_main_actions_are_reached_without_scrolling(page: Any) -> None:
     begin(page, size="9", colour="both")
     open_settings(page)
     page.check("#careful")
     for _ in range(2):
         click(page, "E5")
     expect(page.locator("#facts")).to_contain_text("move 1")
-    choose_language(page, language)
-    page.keyboard.press("Home")
-    click(page, "C3")
-    expect(page.locator("#play")).to_be_visible()
-    page.evaluate("scrollTo(0, 0)")
-    for size in (page.viewport_size, {"width": 740, "height": 360}, {"width": 640, "height": 400}):
-        page.set_viewport_size(size)
-        assert page.evaluate(REACHABLE, ["#play", "#undo", "#branch", "#more"]) == [], size
+    own_size = page.viewport_size
+    for number, language in enumerate(LANGUAGES, 1):
+        choose_language(page, language)
+        page.keyboard.press("Home")
+        click(page, f"C{number}")
+        expect(page.locator("#play")).to_be_visible()
+        expect(page.locator("#play")).to_contain_text(f"C{number}")
+        page.evaluate("scrollTo(0, 0)")
+        for size in (own_size, {"width": 740, "height": 360}, {"width": 640, "height": 400}):
+            page.set_viewport_size(size)
+            assert page.evaluate(REACHABLE, ["#play", "#undo", "#branch", "#more"]) == [], (language, size)
+        page.set_viewport_size(own_size)
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+@both_screens
 def test_no_button_moves_when_a_point_is_chosen_or_a_move_refused(page: Any) -> None:
     buttons = "[...document.querySelectorAll('#actions button, #steps button')].map((each) => each.offsetTop)"
     play_first_move(page)

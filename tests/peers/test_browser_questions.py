@@ -10,11 +10,11 @@ from peers.conftest import SIZES, click, expect, opened, paste, press, started, 
 pytestmark = pytest.mark.peer
 
 
-@pytest.fixture(params=SIZES)
-def taught(request: pytest.FixtureRequest, chromium: Any, tmp_path: Path) -> Iterator[Any]:
+@pytest.fixture
+def taught(width: int, chromium: Any, tmp_path: Path) -> Iterator[Any]:
     """The page of a game against a network at a rank, in which moves are marked."""
     options = ("--network", "b6c64-19x19", "--board-size", "9", "--rank", "20k", "--sgf-dir", str(tmp_path))
-    size = {"width": request.param, "height": SIZES[request.param]}
+    size = {"width": width, "height": SIZES[width]}
     with started(*options) as address, opened(chromium.new_context(viewport=size), address) as page:
         page.evaluate("document.querySelector('#teach').click()")
         expect(page.locator("#teach")).to_be_checked()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from peers.conftest import both_screens
 from reviews import reason
 
 from gtp_engine import EngineSettings
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.peer
 
 ROOT = Path(__file__).resolve().parents[2]
 # Screens of a laptop and of a small phone.
-SCREENS = ((1280, 900), (360, 740))
+SCREENS = {1280: (1280, 900), 360: (360, 740)}
 SCREENSHOTS = os.environ.get("GTP_ENGINE_SCREENSHOTS")  # a folder that keeps them, to be looked at
 
 
@@ -71,10 +72,9 @@ def reviewed() -> GameReview:
     return found
 
 
-@pytest.fixture(params=SCREENS, ids=lambda size: f"{size[0]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    found: tuple[int, int] = request.param
-    return found
+@pytest.fixture
+def size(width: int) -> tuple[int, int]:
+    return SCREENS[width]
 
 
 def opened(chromium: Any, file: Path, html: str, size: tuple[int, int], anchor: str = "", **options: Any) -> Screen:
@@ -217,6 +217,7 @@ def test_turning_points_lead_to_the_board(screen: Screen) -> None:
     assert screen.text("place").startswith("Line instead of move")
 
 
+@both_screens
 def test_nothing_is_wider_than_the_screen(screen: Screen, size: tuple[int, int]) -> None:
     screen.page.locator("details.mistakes summary").click()
     assert screen.page.evaluate("document.documentElement.scrollWidth") <= size[0]
@@ -253,7 +254,7 @@ def test_without_script_everything_but_the_stepping_is_there(
 
 
 def test_on_paper(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
-    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed]), SCREENS[0], color_scheme="dark")
+    screen = opened(chromium, tmp_path / "review.html", review_page([reviewed]), SCREENS[1280], color_scheme="dark")
     paper = screen.page.pdf(prefer_css_page_size=True, path=str(tmp_path / "review.pdf"))
     width, height = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)[0]
     assert (round(float(width)), round(float(height))) == (595, 842), "A4 in points"
@@ -265,6 +266,7 @@ def test_on_paper(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
     screen.page.close()
 
 
+@both_screens
 def test_an_index_leads_to_the_games_and_back(
     chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path
 ) -> None:
@@ -296,12 +298,13 @@ def test_an_index_leads_to_the_games_and_back(
 
 def test_an_address_names_a_game_and_a_turning_point(chromium: Any, reviewed: GameReview, tmp_path: Path) -> None:
     html = review_page([reviewed, reviewed])
-    screen = opened(chromium, tmp_path / "review.html", html, SCREENS[0], "#game-2-point-2")
+    screen = opened(chromium, tmp_path / "review.html", html, SCREENS[1280], "#game-2-point-2")
     assert screen.page.locator("#game-2").is_visible()
     assert screen.page.locator("#game-2-point-2").evaluate("point => point.getBoundingClientRect().top") < 900
     screen.page.close()
 
 
+@both_screens
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_other_languages(
     chromium: Any, reviewed: GameReview, size: tuple[int, int], tmp_path: Path, language: str
@@ -359,7 +362,7 @@ def test_hostile_names_run_nothing(chromium: Any, reviewed: GameReview, tmp_path
         chromium,
         tmp_path / "review.html",
         review_page([GameReview(record, reviewed.conditions, reviewed.moves[:8])]),
-        SCREENS[0],
+        SCREENS[1280],
     )
     assert hostile in screen.page.locator("h1").inner_text()
     assert screen.page.title().startswith("Review: </script>")
