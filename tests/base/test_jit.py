@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -198,56 +199,77 @@ def flip(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 16]) + data[middle + 1 :]
 
 
-def test_code_is_kept_until_the_source_changes(tmp_path: Path) -> None:
-    assert run(tmp_path) == ([3, 0, 1], "")
-    assert run(tmp_path) == ([3, 1, 0], "")
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the script has run once."""
+    folder = tmp_path_factory.mktemp("once")
+    assert run(folder) == ([3, 0, 1], "")
+    return folder
+
+
+@pytest.fixture
+def compiled(once: Path, tmp_path: Path) -> Path:
+    """The test's folder, with the code that the script has left."""
+    shutil.copytree(once / "cache", tmp_path / "cache")
+    return tmp_path
+
+
+def test_code_is_kept_until_the_source_changes(compiled: Path) -> None:
+    assert run(compiled) == ([3, 1, 0], "")
     # The same bytecode, with another constant.
-    assert run(tmp_path, constant=1) == ([4, 0, 1], "")
-    assert run(tmp_path, constant=1) == ([4, 1, 0], "")
+    assert run(compiled, constant=1) == ([4, 0, 1], "")
+    assert run(compiled, constant=1) == ([4, 1, 0], "")
 
 
-def test_what_an_earlier_version_compiled_of_the_same_sources_is_used(tmp_path: Path) -> None:
-    run(tmp_path)
-    file = code_file(tmp_path)
+def test_what_an_earlier_version_compiled_of_the_same_sources_is_used(compiled: Path) -> None:
+    file = code_file(compiled)
     folder = file.parent
     earlier = folder.rename(folder.with_name(f"{folder.name[:8]}-earlier"))
-    assert run(tmp_path) == ([3, 1, 0], "")
+    assert run(compiled) == ([3, 1, 0], "")
     assert file.read_bytes() == (earlier / file.name).read_bytes()
     shutil.rmtree(folder)
     earlier.rename(folder.with_name("for another machine"))
-    assert run(tmp_path) == ([3, 0, 1], "")
+    assert run(compiled) == ([3, 0, 1], "")
 
 
-def test_code_for_other_types_is_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_code_for_other_types_is_in_a_file_of_its_own(compiled: Path) -> None:
     """Processes that compile a function for different types at once must not overwrite each other's code."""
-    assert run(tmp_path) == ([3, 0, 1], "")
-    integers = code_file(tmp_path)
+    integers = code_file(compiled)
     content = integers.read_bytes()
-    assert run(tmp_path, "float") == ([3, 0, 1], "")
+    assert run(compiled, "float") == ([3, 0, 1], "")
     assert integers.read_bytes() == content
-    assert run(tmp_path) == run(tmp_path, "float") == ([3, 1, 0], "")
+    assert run(compiled) == run(compiled, "float") == ([3, 1, 0], "")
 
 
-def test_a_damaged_file_is_compiled_again(tmp_path: Path) -> None:
-    run(tmp_path)
-    file = code_file(tmp_path)
-    for damage in (cut, flip, lambda data: b"", lambda data: b"x" * len(data)):
-        file.write_bytes(damage(file.read_bytes()))
-        numbers, log = run(tmp_path)
-        assert numbers == [3, 0, 1]
-        assert log == f"gtp_engine: compiled code in {file.parent} {DAMAGED}\n"
-    assert run(tmp_path) == ([3, 1, 0], "")
+def test_a_damaged_file_is_compiled_again(compiled: Path) -> None:
+    file = code_file(compiled)
+    file.write_bytes(flip(file.read_bytes()))
+    numbers, log = run(compiled)
+    assert numbers == [3, 0, 1]
+    assert log == f"gtp_engine: compiled code in {file.parent} {DAMAGED}\n"
+    assert run(compiled) == ([3, 1, 0], "")
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda data: b"", lambda data: b"x" * len(data)])
+def test_a_damaged_file_counts_as_missing(
+    damage: Callable[[bytes], bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, file = CodeFolder(tmp_path), tmp_path / "one.code"
+    folder.write("one", b"code" * 100)
+    assert folder.read("one") == b"code" * 100
+    file.write_bytes(damage(file.read_bytes()))
+    assert folder.read("one") is None and not file.exists()
+    assert caplog.messages == [f"compiled code in {tmp_path} {DAMAGED}"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
-def test_a_pipe_in_place_of_a_file_is_replaced(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_a_file_is_replaced(compiled: Path) -> None:
     """Reading it would wait for a writer."""
-    run(tmp_path)
-    file = code_file(tmp_path)
+    file = code_file(compiled)
     file.unlink()
     os.mkfifo(file)
-    assert run(tmp_path)[0] == [3, 0, 1]
-    assert run(tmp_path) == ([3, 1, 0], "")
+    assert run(compiled)[0] == [3, 0, 1]
+    assert run(compiled) == ([3, 1, 0], "")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")

@@ -107,7 +107,7 @@ def compare_random_game(pair: Pair, choices: list[int]) -> None:
 choices = st.lists(st.integers(0, 2**20), min_size=1, max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(st.integers(2, 6), st.integers(2, 6), st.sampled_from(ALL_RULES), st.integers(-30, 30), choices)
 def test_inputs_are_as_defined(width: int, height: int, rules: Rules, half_komi: int, moves: list[int]) -> None:
     compare_random_game(Pair(width, height, rules, half_komi / 2), moves)

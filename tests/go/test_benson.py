@@ -185,7 +185,7 @@ def check(game: Game, reference: ReferenceBoard) -> int:
     return proven
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8), st.integers(0, 120))
 def test_random_boards_by_the_definitions(seed: int, width: int, height: int, moves: int) -> None:
     check(*random_board(seed, width, height, moves))

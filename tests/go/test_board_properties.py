@@ -118,19 +118,19 @@ def play_random_game(pair: Pair, choices: Iterator[int], points_checked: int) ->
 choices = st.lists(st.integers(0, 2**20), min_size=60, max_size=200)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(st.integers(2, 5), st.integers(2, 5), st.sampled_from(ALL_KO_RULES), choices)
 def test_small_boards_play_as_the_reference(width: int, height: int, rules: Rules, moves: list[int]) -> None:
     play_random_game(Pair(width, height, rules), iter(moves), points_checked=25)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=some(12), deadline=None)
 @given(st.integers(2, 25), st.integers(2, 25), st.sampled_from(ALL_KO_RULES), choices)
 def test_every_size_plays_as_the_reference(width: int, height: int, rules: Rules, moves: list[int]) -> None:
     play_random_game(Pair(width, height, rules), iter(moves), points_checked=12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=some(20), deadline=None)
 @given(st.integers(2, 6), st.integers(2, 6), choices)
 def test_undo_brings_every_position_back(width: int, height: int, moves: list[int]) -> None:
     pair = Pair(width, height, RULESETS["tromp-taylor"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import drawn_positions
 import numpy as np
 import pytest
+from cases import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_board import BLACK, EMPTY, WHITE, ReferenceBoard
@@ -401,7 +402,7 @@ def test_random_positions_count_as_tromp_and_taylor_say() -> None:
         assert game.score().points == area_margin(game.board[0]) == counts[0] - counts[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(
     width=st.integers(2, 9),
     height=st.integers(2, 9),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from cases import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_networks import random_model
@@ -39,7 +40,7 @@ def refused(content: bytes, folder: Path, name: str = "net.bin") -> str:
     return message.removeprefix(f"{folder / name}: ")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=some(20), deadline=None)
 @given(version=st.integers(8, 17), seed=st.integers(0, 1000))
 def test_round_trip_is_exact(version: int, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     network = random_model(version, seed).stored()
@@ -137,7 +138,7 @@ def test_blocks_within_blocks_have_a_limit(tmp_path: Path, monkeypatch: pytest.M
     assert refused(network, tmp_path) == "trunk.blocks.0.blocks: blocks are nested more than 1 deep"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=some(150), deadline=None)
 @given(data=st.data())
 def test_any_changed_byte_gives_a_network_or_one_clear_error(
     tiny: bytes, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -12,7 +12,14 @@ from gtp_engine.clients.cli import main
 from gtp_engine.training.experiment import Side, seeds_for, summary
 from gtp_engine.training.run_folder import RunFolder
 
-QUICK = {"cycles": "1", "games": "12", "random_games": "0", "samples": "640", "network": '"b1c8"'}
+QUICK = {
+    "cycles": "1",
+    "games": "12",
+    "random_games": "0",
+    "samples": "640",
+    "visits": "{ 0 = 4 }",
+    "network": '"b1c8"',
+}
 
 
 def files(folder: Path, **changed: str) -> list[str]:

@@ -52,7 +52,8 @@ LIMIT = 600  # seconds; the first start may compile the core
 TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
 
 
-SHORT = {"games": "12", "random_games": "24", "samples": "640"}  # in each of three cycles; too few to learn from
+# In each of three cycles; too few to learn from.
+SHORT = {"games": "12", "random_games": "24", "samples": "640", "visits": "{ 0 = 4 }"}
 
 
 @pytest.fixture
