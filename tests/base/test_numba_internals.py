@@ -182,14 +182,19 @@ def test_this_numba_has_all_that_is_private(tmp_path: Path) -> None:
     ("change", "problem"),
     [
         ("from numba.core import codegen; del codegen.JITCodeLibrary", "cannot import name 'JITCodeLibrary'"),
-        ("from numba.core import registry; del registry.CPUDispatcher", "cannot import name 'CPUDispatcher'"),
+        pytest.param(
+            "from numba.core import registry; del registry.CPUDispatcher",
+            "cannot import name 'CPUDispatcher'",
+            marks=pytest.mark.slow,
+        ),
         (
             "from numba.core.compiler import CompileResult; del CompileResult._rebuild",
             "AttributeError: type object 'CompileResult' has no attribute '_rebuild'",
         ),
-        (
+        pytest.param(
             "from numba.core import codegen; del codegen.CodeLibrary._get_compiled_object",
             "AttributeError: 'Library' object has no attribute '_get_compiled_object'",
+            marks=pytest.mark.slow,
         ),
     ],
 )
