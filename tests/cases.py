@@ -1,4 +1,4 @@
-"""How much the long tests try: a third of their random cases, unless `GTP_ENGINE_TESTS=all` asks for all of them."""
+"""How much tests try: a third of their random cases, for one, unless `GTP_ENGINE_TESTS=all` asks for everything."""
 
 import os
 
