@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers.conftest import both_screens
+from peers.conftest import LIMIT, both_screens
 from reviews import reason
 
 from gtp_engine import EngineSettings
@@ -80,7 +80,7 @@ def size(width: int) -> tuple[int, int]:
 def opened(chromium: Any, file: Path, html: str, size: tuple[int, int], anchor: str = "", **options: Any) -> Screen:
     file.write_text(html, encoding="utf-8")
     page = chromium.new_page(viewport={"width": size[0], "height": size[1]}, **options)
-    page.set_default_timeout(5000)
+    page.set_default_timeout(LIMIT * 1000)
     screen = Screen(page, [])
     page.on("console", lambda message: screen.errors.append(message.text))
     page.on("pageerror", lambda error: screen.errors.append(str(error)))
