@@ -175,6 +175,7 @@ def test_headers_forbid_what_the_page_does_not_need(during: During) -> None:
             policy = answer.headers["Content-Security-Policy"]
             assert "default-src 'none'" in policy and "script-src 'self';" in policy and "unsafe-inline" not in policy
             assert "Access-Control-Allow-Origin" not in answer.headers
+            assert "Cross-Origin-Opener-Policy" not in answer.headers  # the first drawing would wait for a process
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
