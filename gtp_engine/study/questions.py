@@ -6,7 +6,7 @@ a second look.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..base.languages.texts import Phrase, Value
 from ..engine.worker import SearchWorker
@@ -23,6 +23,8 @@ from .searches import SECOND_LOOK_FACTOR, Searches
 
 # Visits of a first look. A second one then has 128, as long as the judgement of a move during a game takes.
 _VISITS = 16
+# Of the search of a move that is only tried: the answer is to be on the page within two seconds.
+_SECONDS = 1.5
 _SEED = 1  # that of `gtp_engine review`
 # Points: a game is even below the first, and a move is a mistake from the second on; two moves are alike below that.
 _LEAST_LEAD, LEAST_LOSS, *_ = CLASSES
@@ -82,12 +84,15 @@ def judge(
         game: The position before the move.
         move: The move, which has to be legal.
         number: Its number in the game.
-        before: What is known about that position; None to search it.
+        before: What is known about that position, for an answer within `_SECONDS`; None to search it, which takes longer.
     """
+    searches = searches.times(SECOND_LOOK_FACTOR)
+    if before is not None:
+        searches = replace(searches, limits=replace(searches.limits, seconds=_SECONDS))
     after = game.copy()
     after.play(*move)
     asked = [after] if before else [game.copy(), after]
-    reports = [*searches.times(SECOND_LOOK_FACTOR).reports(asked, ownership=True, moves_ownership=True)]
+    reports = [*searches.reports(asked, ownership=True, moves_ownership=True)]
     if len(reports) < len(asked):
         return None
     return MoveReview(number, move, before or reports[0], reports[-1], is_checked=True)

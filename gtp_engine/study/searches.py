@@ -45,7 +45,8 @@ class Searches:
         seed: The seed of the searches; None for a random one.
         is_stopped: Asked between the batches of the searches; there are no more reports once it returns True.
         pace: Returns the limits of the search that begins now, in the place of `limits`; None if they do not change.
-        known: The reports of earlier reviews, which are used and added to with a limit of visits only; None for none.
+        known: The reports of earlier reviews, which are used and added to with a limit of visits, except with rollouts;
+            None for none.
     """
 
     evaluator: Evaluator
@@ -66,7 +67,8 @@ class Searches:
             ownership: Whether the owners of the points are reported.
             moves_ownership: Whether they are for every move as well.
         """
-        one_by_one = self.evaluator.least_visits > 1 or self.limits.seconds is not None
+        is_rough = self.evaluator.least_visits > 1
+        one_by_one = is_rough or self.limits.seconds is not None
         kept = self._new_search()
         # The values of a position still change when its best move is settled.
         requests = (
@@ -86,7 +88,7 @@ class Searches:
             scheduler = Scheduler(self.evaluator, slots=1 if one_by_one else None)
             return run_in_order(scheduler, searches, self.is_stopped)
 
-        if self.known is None or one_by_one:
+        if self.known is None or is_rough or self.limits.visits is None:
             return run(requests)
         return self.known.complete(requests, (self.evaluator.name, self.parameters), run)
 

@@ -79,6 +79,16 @@ def test_a_move_is_judged_by_one_search_more_once_the_position_is_known(
     assert stopped is None
 
 
+def test_who_tries_a_move_does_not_wait_for_all_visits(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "_VISITS", 1000)
+    monkeypatch.setattr(questions, "_SECONDS", 0.2)
+    game, known = engine.game.copy(), KnownReports()
+    before = loss(13, BLACK, D4, G7, 4.0).before
+    move = Move(BLACK, game.point("J1"))
+    tried = engine.ask(lambda *asked: judge(searches_of(*asked, known), game, move, 13, before)).result()
+    assert tried is not None and 0 < tried.after.visits < 8000
+
+
 def test_a_review_searches_alike_so_that_it_knows_what_was_answered(engine: Engine) -> None:
     asked = engine.ask(lambda worker, request: searches_of(worker, request, KnownReports())).result()
     boards = BoardSearches(_teacher(SETTINGS), Limits(8), lambda: False)

@@ -95,6 +95,14 @@ def test_what_is_known_is_not_searched_again_unless_for_longer() -> None:
     assert reports(10, games[0])[0].visits == 10
 
 
+def test_a_search_that_may_take_so_long_is_known_too() -> None:
+    known, game = KnownReports(), Game(5)
+    searches = Searches(UniformEvaluator(8), SearchParameters(), Limits(visits=20, seconds=60), known=known)
+    (first,), (again,) = (searches.reports([game.copy()]) for _ in range(2))
+    assert again.priors is first.priors
+    assert known.spared == 20
+
+
 # The second look.
 
 
