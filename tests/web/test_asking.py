@@ -85,7 +85,10 @@ def test_another_move_is_compared_with_the_better_one(pupil: Desk) -> None:
     pupil.wait()
     asked = pupil.state["why"]["asked"]
     assert f"{better} is the best move that was found." in said(asked["tried"])
-    assert asked["lines"]["tried"][0] == better
+    assert asked["lines"]["tried"][0] == better and asked["lines"].keys() == {"refutation", "tried"}, "one line a move"
+    ask(pupil, "what-if", point="A1")
+    pupil.wait()
+    assert pupil.state["why"]["asked"]["lines"].keys() == {"better", "tried"}
     ask(pupil, "what-if", point="G7")
     pupil.wait()
     worse = said(pupil.state["why"]["asked"]["tried"])

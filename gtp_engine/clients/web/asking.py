@@ -175,14 +175,17 @@ class Asking(Part):
         return replace(asked.answer, reasons=self._reviewing.job.reasons(asked.mistake))
 
     def _lines(self, asked: _Question) -> dict[str, Sequence[int]]:
-        """Returns the lines that the board can show, by name; each begins in the place of the mistake."""
+        """Returns the lines that the board can show, by name; each begins in the place of the mistake with another move."""
         answer, tried = self._answer(asked), asked.tried
         if answer is None:
             return {}
         from ...study.questions import Explanation
 
         lines: dict[str, Sequence[int]] = {"refutation": answer.refutation, "better": answer.move.better_line}
-        return lines if tried is None else {**lines, "tried": Explanation(tried).refutation}
+        if tried is None:
+            return lines
+        others = {name: line for name, line in lines.items() if line[:1] != (tried.move.point,)}
+        return {**others, "tried": Explanation(tried).refutation}
 
     def on_why_line(self, message: Message) -> Document:
         """Returns the board after some moves of a line, or none if the line is gone."""

@@ -93,7 +93,7 @@ export class Why {
     } else if (asked.lines.tried && asked.lines.tried.join() !== before?.lines?.tried?.join()) {
       this.play("tried");
     } else if (!before?.lines || !asked.lines[this.name]) {
-      this.play("refutation");
+      this.play(asked.lines.refutation ? "refutation" : "tried");  // the mistake itself has been tried
     }
     this.render();
   }
