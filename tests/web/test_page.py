@@ -211,8 +211,10 @@ def test_numbers_have_decimal_points_as_the_reasons_beside_them() -> None:
         for (const language of ["en", "es", "zh", "ar"]) {
           await use(language);
           console.log(number(17.7, 1), percent(0.9).replace(/[^0-9%]/g, ""));
-        }"""
-    assert in_language("en", script, "words.js") == ["17.7", "90%"] * 4
+        }
+        await use("en");
+        console.log(number(-1.5, 1), number(-0.04, 1));"""
+    assert in_language("en", script, "words.js") == ["17.7", "90%"] * 4 + ["\u22121.5", "0.0"]
 
 
 def test_only_a_language_that_was_chosen_is_kept() -> None:

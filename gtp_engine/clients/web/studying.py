@@ -213,7 +213,8 @@ def label_loss(drawn: Drawn, game: Game, move: Move, points: float) -> None:
 def _losses(report: SearchReport) -> list[Candidate]:
     """Returns the discs of the best moves with the points that each loses compared with the first one."""
     losses: dict[int | str, float] = {each.point: report.moves[0].lead - each.lead for each in report.moves}
-    return [replace(disc, text=(f"{round(losses[disc.point], 1) + 0.0:.1f}",)) for disc in report.candidates()]
+    texts = {point: f"{round(loss, 1) + 0.0:.1f}".replace("-", "\u2212") for point, loss in losses.items()}
+    return [replace(disc, text=(texts[disc.point],)) for disc in report.candidates()]
 
 
 def _priors(report: SearchReport) -> list[Candidate]:

@@ -33,7 +33,7 @@ export const moveName = (vertex) => vertex === "pass" ? text("script.pass") : ve
 // Reasons, reviews and records have decimal points in all languages: the locale of each writes numbers alike.
 export const number = (value, digits = 0) => new Intl.NumberFormat(words.about.locale, {
   minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative",  // no -0.0
-}).format(value);
+}).format(value).replace("-", "\u2212");
 
 export const percent = (value) =>
   new Intl.NumberFormat(words.about.locale, {style: "percent", maximumFractionDigits: 0}).format(value);
