@@ -84,7 +84,7 @@ def judge(
         game: The position before the move.
         move: The move, which has to be legal.
         number: Its number in the game.
-        before: What is known about that position, for an answer within `_SECONDS`; None to search it, which takes longer.
+        before: What is known about that position, for an answer in `_SECONDS`; None to search it too, without haste.
     """
     searches = searches.times(SECOND_LOOK_FACTOR)
     if before is not None:

@@ -255,6 +255,16 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
     return Opponent(match["network"], rank, notes.limits)
 
 
+def called(record: GameRecord) -> dict[int, Phrase]:
+    """Returns what pages call the players of a game that a person has played against the engine; of others nothing."""
+    opponent = saved_opponent(record, Notes())
+    if opponent is None:
+        return {}
+    strength = Phrase("fullStrength") if opponent.rank is None else opponent.rank.in_words
+    person, engine = Phrase("you"), Phrase("engineAt", {"rank": strength})
+    return {BLACK: person, WHITE: engine} if record.black == HUMAN else {BLACK: engine, WHITE: person}
+
+
 def engine_in_words(name: str) -> str:
     """Returns what people call the engine of a record, by its name there: "gtp_engine (25k)", without its network."""
     match = _ENGINE_NAME.fullmatch(name)

@@ -37,6 +37,8 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
     game.click()
     expect(page.locator("#mistakes li")).to_have_count(2)
     expect(page.locator("#summary")).to_contain_text("Points lost per move5.50")
+    expect(page.locator("#summary")).to_contain_text("White · engine, 12 kyu")
+    assert page.locator("#players .name").all_inner_texts() == ["You", "Engine, 12 kyu"]
     names = set()
     for kind in ("html", "sgf"):
         with page.expect_download() as download:

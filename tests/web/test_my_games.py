@@ -52,7 +52,11 @@ def test_a_finished_game_is_opened_with_its_review(desk: Desk, database: Databas
     assert shown["stage"] == "done" and [each["move"] for each in shown["mistakes"]] == ["F6", "E5"]
     assert desk.state["isRecord"] and desk.state["place"] == 0 and len(desk.state["curve"]) == 4
     black, white = shown["players"]
-    assert (black["colour"], black["moves"], black["lost"]) == ("black", 2, 5.5) and white["name"] == "gtp_engine (12k)"
+    assert (black["colour"], black["moves"], black["lost"]) == ("black", 2, 5.5)
+    engine = {"name": "engineAt", "values": {"rank": {"name": "kyu", "values": {"number": 12}}}}
+    names = {"black": {"name": "you", "values": {}}, "white": engine}
+    assert {"black": black["name"], "white": white["name"]} == names == desk.state["names"]
+    assert desk.state["ranks"] == {}
     assert black["phases"] == {"phase.opening": 5.5, "phase.middleGame": None, "phase.endgame": None}
     desk.send("go", node=shown["mistakes"][0]["node"])
     assert desk.state["kept"] is False

@@ -175,7 +175,7 @@ class Asking(Part):
         return replace(asked.answer, reasons=self._reviewing.job.reasons(asked.mistake))
 
     def _lines(self, asked: _Question) -> dict[str, Sequence[int]]:
-        """Returns the lines that the board can show, by name; each begins in the place of the mistake with another move."""
+        """Returns the lines that the board can show in the place of the mistake, each with a first move of its own."""
         answer, tried = self._answer(asked), asked.tried
         if answer is None:
             return {}

@@ -134,7 +134,7 @@ def _headers(hosts: set[str]) -> dict[str, str]:
         "form-action 'none'",
         "frame-ancestors 'none'",
     ]
-    # No Cross-Origin-Opener-Policy: a browser begins another process for it before it draws anything, and a page that has
+    # No Cross-Origin-Opener-Policy: a browser begins another process for it before it draws anything. A page that has
     # opened ours could only send it elsewhere: it may not look into it or frame it, and ours hears no messages.
     return {
         "Content-Security-Policy": "; ".join(policy),

@@ -21,7 +21,7 @@ from ...table.game_clock import check_limits
 from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
 from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
-from ...table.saved_games import HUMAN, SavedGame, open_tree
+from ...table.saved_games import HUMAN, SavedGame, called, open_tree
 from .playing import result_in_parts
 from .position import empty_board
 from .session import Document, Message, Part, Session, phrase_parts, text_of, visits_of, whole_number
@@ -146,6 +146,8 @@ class Opening(Part):
         played = self.played
         game, settings, tree = played.game, played.engine.settings, played.tree
         is_record, names = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
+        known = {colour: phrase_parts(phrase) for colour, phrase in called(tree).items()} if is_record else {}
+        names |= known
         humans = sorted(played.humans)
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.
@@ -159,7 +161,7 @@ class Opening(Part):
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
-            "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record else {},
+            "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record and not known else {},
             "title": (tree.root.text("GN") or tree.root.text("EV")).strip() if is_record else "",
             "remarks": [phrase_parts(remark) for remark in played.saved.remarks] if played.saved else [],
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),

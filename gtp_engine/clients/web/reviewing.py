@@ -19,7 +19,7 @@ from ...study.move_review import whole
 from ...table.database import Database
 from ...table.game_index import game_key
 from ...table.played_game import Mode
-from ...table.saved_games import GameFile, open_tree
+from ...table.saved_games import GameFile, called, open_tree
 from .opening import Opening
 from .position import line_shown
 from .session import (
@@ -39,7 +39,7 @@ from .session import (
 from .studying import label_loss
 
 if TYPE_CHECKING:
-    from ...study.game_review import GameReview, PlayerFigures, Reason
+    from ...study.game_review import GameReview, Reason
     from ...study.known_reports import KnownReports
     from ...study.lesson import GameStudy
     from ...study.move_review import Mistake, MoveReview
@@ -236,7 +236,7 @@ class Reviewing(Part):
         if step.stage == "done":
             from ...study.stored_reviews import keep_review  # later than the first board
 
-            job.players = [] if job.is_for_beginners else [*map(_player, step.review.figures().items())]
+            job.players = [] if job.is_for_beginners else _players(step.review)
             if job.study is not None:
                 keep = partial(keep_review, self._database, step.review, is_lesson=job.is_lesson)
                 self._keeping = in_background("keeping a review", keep)
@@ -338,20 +338,24 @@ class Reviewing(Part):
         return {**self._told(job, worst), "points": whole(worst.points_loss), "best": worst.vertex(worst.best)}
 
 
-def _player(found: "tuple[int, PlayerFigures]") -> Document:
-    """Returns how well a player played: means for a move, and for a move of each phase, None for one without moves."""
+def _players(review: "GameReview") -> list[Document]:
+    """Returns how well the players played: means for a move, and for one of each phase, None if it has no moves."""
     from ...study.page.words import PHASES, rank_phrase
 
-    colour, figures = found
-    numbers = figures.all
-    phases = zip(PHASES.values(), figures.phases, strict=True)
-    return {
-        "colour": colour_name(colour),
-        "name": figures.name,
-        "moves": numbers.moves,
-        "accuracy": numbers.accuracy / 100,
-        "lost": numbers.points_lost,
-        "phases": {name: part and part.points_lost for name, part in phases},
-        "firstChoice": numbers.first_choice / numbers.moves,
-        "rank": figures.rank and phrase_parts(rank_phrase(figures.rank)),
-    }
+    names, found = called(review.record), []
+    for colour, figures in review.figures().items():
+        numbers = figures.all
+        phases = zip(PHASES.values(), figures.phases, strict=True)
+        found.append(
+            {
+                "colour": colour_name(colour),
+                "name": phrase_parts(names[colour]) if names else figures.name,
+                "moves": numbers.moves,
+                "accuracy": numbers.accuracy / 100,
+                "lost": numbers.points_lost,
+                "phases": {name: part and part.points_lost for name, part in phases},
+                "firstChoice": numbers.first_choice / numbers.moves,
+                "rank": figures.rank and phrase_parts(rank_phrase(figures.rank)),
+            }
+        )
+    return found

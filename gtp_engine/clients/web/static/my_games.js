@@ -2,7 +2,7 @@
 import {button, find, make} from "./elements.js";
 import {addButton} from "./faces.js";
 import {rankName} from "./new_game.js";
-import {date, number, percent, text} from "./words.js";
+import {called, date, number, percent, text} from "./words.js";
 
 export class MyGames {
   // send: sends a message; resultText: says who has won.
@@ -90,5 +90,5 @@ export class Share {
   }
 }
 
-// The name of a player; records of the program call a person human, and reviews of them You.
-const person = (name) => name === "You" ? text("you") : name && name !== "human" ? `\u2068${name}\u2069` : text("human");
+// The name of a player; records of the program call a person human.
+const person = (name) => name && name !== "human" ? called(name) : text("human");

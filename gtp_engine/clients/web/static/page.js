@@ -16,7 +16,7 @@ import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
 import {Study} from "./study.js";
 import {Why} from "./why.js";
-import {begin, choose, date, moveName, number, percent, say, sentence, text} from "./words.js";
+import {begin, called, choose, date, moveName, number, percent, say, sentence, text} from "./words.js";
 
 const LAYERS = ["candidates", "losses", "ownership", "policy"];
 const ON_STONES = ["nothing", "numbers", "losses"];
@@ -448,7 +448,7 @@ function showPlayers() {
   for (const player of document.querySelectorAll(".player")) {
     const colour = player.dataset.colour;
     const isHuman = game.humans.includes(colour);
-    const known = [isolated(game.names[colour]), isolated(game.ranks[colour])].filter(Boolean).join(" · ");
+    const known = [called(game.names[colour]), isolated(game.ranks[colour])].filter(Boolean).join(" · ");
     const person = game.humans.length === 2 ? known || text("human") : text("you");
     player.querySelector(".name").textContent = sentence(isHuman ? person : text("engineAt", {rank}));
     player.querySelector(".stone").setAttribute("aria-label", text(colour));

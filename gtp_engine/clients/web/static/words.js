@@ -41,6 +41,9 @@ export const percent = (value) =>
 // Points lost, as they stand on stones too: no number of a move has a minus sign.
 export const lostPoints = (points) => `\u2212${number(points)}`;
 
+// Returns what a player is called: by the program, or by a name, which is in any language.
+export const called = (name) => name?.name ? text(name.name, name.values) : name && ISOLATE + name + POP;
+
 // What begins a line begins with a capital letter; a path or the name of a file stays as it is.
 export const sentence = (said) => said.replace(/^\p{Ll}(?=\p{L}*(?:[\s,:;]|$))/u, (letter) => letter.toLocaleUpperCase());
 
