@@ -8,6 +8,7 @@ import os
 import select
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -88,7 +89,7 @@ def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = Tr
 
 
 def _write_and_rename(path: Path, content: bytes | memoryview, overwrite: bool, mode: int) -> None:
-    temporary = path.with_name(_temporary_name(path, str(os.getpid())))
+    temporary = path.with_name(_temporary_name(path, f"{os.getpid()}.{threading.get_ident()}"))
     try:
         _write_new(temporary, content, mode)
         if overwrite:
@@ -145,8 +146,8 @@ def is_device(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _temporary_name(path: Path, process: str) -> str:
-    return f".{path.stem}.{process}.tmp{path.suffix}"
+def _temporary_name(path: Path, writer: str) -> str:
+    return f".{path.stem}.{writer}.tmp{path.suffix}"
 
 
 def remove_leftovers(folder: Path, suffix: str) -> None:

@@ -8,7 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 from unittest.mock import Mock
 
 import pytest
@@ -245,8 +247,23 @@ def test_a_file_system_without_files_that_have_no_name_is_written_too(
 
     monkeypatch.setattr(os, "open", refuse)
     write_bytes(tmp_path / "cookies", b"new", mode=0o600)
-    assert names == [f".cookies.{os.getpid()}.tmp"]
+    assert names == [f".cookies.{os.getpid()}.{threading.get_ident()}.tmp"]
     assert [(file.name, file.stat().st_mode & 0o777) for file in tmp_path.iterdir()] == [("cookies", 0o600)]
+
+
+def test_threads_may_write_a_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both, write = threading.Barrier(2, timeout=LIMIT), files._write_to_disk
+
+    def wait(file: BinaryIO, content: bytes) -> None:
+        write(file, content)
+        both.wait()
+
+    monkeypatch.setattr(files, "_write_to_disk", wait)
+    monkeypatch.setattr("gtp_engine.base.files.sys.platform", "other")  # whose unfinished files have names
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda content: write_bytes(tmp_path / "file", content), (b"one", b"two!")))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() in (b"one", b"two!")
 
 
 def test_a_claim_is_for_one_program_and_for_a_missing_file(tmp_path: Path) -> None:
