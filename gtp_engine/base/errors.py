@@ -1,5 +1,6 @@
 """Errors that are not bugs, and how errors are shown to users."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .messages import printable
@@ -34,14 +35,24 @@ class ProcessLostError(UserError):
 
 # What a user did wrong, and what the system refuses.
 EXPECTED = (UserError, OSError, MemoryError)
+_UNMAPPED = "failed to map segment from shared object"  # says glibc of a library that it cannot load
 
 
 def error_text(error: BaseException) -> str:
     """Returns the message of an error in one printable line; for the system's errors, the file and the reason."""
+    if unmapped := next((str(each) for each in _causes(error) if _UNMAPPED in str(each)), ""):
+        return printable(f"{' '.join(unmapped.split())}: there is too little memory, or its folder is mounted noexec")
     if isinstance(error, OSError) and error.strerror:
         return printable(f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror)
     text = printable(" ".join(str(error).split()))
     return "out of memory" if isinstance(error, MemoryError) and not text else text  # Python's own has no text
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yields an error, and those that have led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def answer_text(error: BaseException) -> str:

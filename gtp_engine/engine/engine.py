@@ -216,8 +216,12 @@ class Engine(NotCopied, Closing):
         moves.
         """
         if self._game is None:
-            from ..go.game import Game
-
+            try:
+                from ..go.game import Game
+            except (ImportError, OSError):
+                if (why := self.ready.exception()) is None:
+                    raise
+                raise why from why.__context__  # why the search thread, which imports the same, could not
             self._game = Game(self._width, self._height, rules=self._rules, komi=self.komi)
         return self._game
 

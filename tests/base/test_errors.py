@@ -1,7 +1,10 @@
 """What a user did wrong is shown as its message alone, a bug as a bug, by every program."""
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -49,6 +52,24 @@ def refuse(*_: object, **__: object) -> None:
 )
 def test_errors_of_the_system_take_one_line_without_a_number(error: Exception, text: str) -> None:
     assert error_text(error) == text
+
+
+def test_a_library_for_which_there_is_no_memory_is_named() -> None:
+    error = OSError("could not find libllvmlite.so")
+    error.__context__ = OSError("/x/libllvmlite.so: failed to map segment from shared object")
+    unmapped = "/x/libllvmlite.so: failed to map segment from shared object: "
+    assert error_text(error) == f"{unmapped}there is too little memory, or its folder is mounted noexec"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+def test_a_start_without_enough_memory_says_so() -> None:
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (400 << 20,) * 2); "
+    program = [sys.executable, "-c", f"{limit}from gtp_engine.clients.cli import main; main()", "gtp"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    settings: dict[str, Any] = {"text": True, "capture_output": True, "timeout": 60, "env": environment}
+    done = subprocess.run(program, input="genmove b\nquit\n", check=False, **settings)
+    assert "internal error" not in done.stderr + done.stdout
+    assert done.stdout.startswith("? ") and "memory" in done.stdout.splitlines()[0]
 
 
 def test_only_bugs_are_called_internal_errors() -> None:
