@@ -87,6 +87,7 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     wait_for_status(page, "Position after")
     name, buttons = face()
     assert name == "review" and 4 <= len(buttons) <= 5
+    assert len({page.locator(button).bounding_box()["y"] for button in ("#analyse", "#more")}) == 1, "one row"
 
 
 @both_screens

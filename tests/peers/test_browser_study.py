@@ -222,7 +222,7 @@ LOSE = """canUndo => {
 
 
 REVIEWED = """mistakes => {
-    const job = {isLesson: false, stage: "done", done: 0, total: 0, progress: 1, mistakes, praised: []};
+    const job = {isLesson: true, stage: "done", done: 0, total: 0, progress: 1, mistakes, praised: []};
     const parts = {review: {job, hasAside: false}};
     socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
 }"""
@@ -246,6 +246,7 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         page.wait_for_function("() => window.sent")
         wait_for_status(page, "Position after move 0 of 25")
         page.evaluate(REVIEWED, mistakes)
+        expect(page.locator("#mistakes > li").first).to_be_in_viewport(ratio=1)
         page.locator("#mistakes > li > button").nth(17).tap()
         wait_for_status(page, "Position after move 18 of 25")
         board, last = page.locator("#board"), page.locator("#mistakes .reason").last
