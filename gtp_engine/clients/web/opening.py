@@ -145,9 +145,9 @@ class Opening(Part):
         """Returns the game that is played or looked at, and how the engine plays."""
         played = self.played
         game, settings, tree = played.game, played.engine.settings, played.tree
-        is_record, names = played.mode is Mode.RECORD, {BLACK: tree.black, WHITE: tree.white}
+        is_record = played.mode is Mode.RECORD
         known = {colour: phrase_parts(phrase) for colour, phrase in called(tree).items()} if is_record else {}
-        names |= known
+        names = {BLACK: tree.black, WHITE: tree.white} | known
         humans = sorted(played.humans)
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.

@@ -342,7 +342,7 @@ def _players(review: "GameReview") -> list[Document]:
     """Returns how well the players played: means for a move, and for one of each phase, None if it has no moves."""
     from ...study.page.words import PHASES, rank_phrase
 
-    names, found = called(review.record), []
+    names, found = called(review.record), list[Document]()
     for colour, figures in review.figures().items():
         numbers = figures.all
         phases = zip(PHASES.values(), figures.phases, strict=True)
