@@ -221,7 +221,8 @@ class Engine(NotCopied, Closing):
             except (ImportError, OSError):
                 if (why := self.ready.exception()) is None:
                     raise
-                raise why from why.__context__  # why the search thread, which imports the same, could not
+                # Why the search thread, which imports the same, could not; the context is that of the first access.
+                raise why from why.__cause__ or why.__context__
             self._game = Game(self._width, self._height, rules=self._rules, komi=self.komi)
         return self._game
 

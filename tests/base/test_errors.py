@@ -67,9 +67,11 @@ def test_a_start_without_enough_memory_says_so() -> None:
     program = [sys.executable, "-c", f"{limit}from gtp_engine.clients.cli import main; main()", "gtp"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     settings: dict[str, Any] = {"text": True, "capture_output": True, "timeout": 60, "env": environment}
-    done = subprocess.run(program, input="genmove b\nquit\n", check=False, **settings)
+    done = subprocess.run(program, input="genmove b\ngenmove b\nplay b D4\nquit\n", check=False, **settings)
     assert "internal error" not in done.stderr + done.stdout
-    assert done.stdout.startswith("? ") and "memory" in done.stdout.splitlines()[0]
+    first, *others, end = done.stdout.split("\n\n")[:4]
+    assert first.startswith("? ") and "memory" in first
+    assert others == [first, first] and end == "="
 
 
 def test_only_bugs_are_called_internal_errors() -> None:
