@@ -256,13 +256,15 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
 
 
 def called(record: GameRecord) -> dict[int, Phrase]:
-    """Returns what pages call the players of a game that a person has played against the engine; of others nothing."""
-    opponent = saved_opponent(record, Notes())
-    if opponent is None:
+    """Returns what pages call those players of a record that are not called by a name: a person, and this program."""
+    if not is_own(record) or record.black == record.white:
         return {}
-    strength = Phrase("fullStrength") if opponent.rank is None else opponent.rank.in_words
-    person, engine = Phrase("you"), Phrase("engineAt", {"rank": strength})
-    return {BLACK: person, WHITE: engine} if record.black == HUMAN else {BLACK: engine, WHITE: person}
+    person, engine = (BLACK, WHITE) if record.black == HUMAN else (WHITE, BLACK)
+    found = {person: Phrase("you")}
+    if (other := saved_opponent(record, Notes())) is not None:
+        strength = Phrase("fullStrength") if other.rank is None else other.rank.in_words
+        found[engine] = Phrase("engineAt", {"rank": strength})
+    return found
 
 
 def engine_in_words(name: str) -> str:

@@ -252,6 +252,15 @@ def test_the_charset_of_a_pasted_text_is_that_of_the_file_it_comes_from(desk: De
     assert desk.state["names"]["black"] == name
 
 
+def test_only_who_has_played_with_this_program_is_called_by_it(desk: Desk) -> None:
+    desk.send("open", sgf="(;GM[1]SZ[9]AP[gtp_engine:1]PB[human]PW[Ann]WR[3d];B[ee])")
+    assert desk.state["names"] == {"black": {"name": "you", "values": {}}, "white": "Ann"}
+    assert desk.state["ranks"] == {"white": "3d"}
+    desk.send("open", sgf="(;GM[1]SZ[9]PB[You]PW[gtp_engine 12k]WR[3d];B[ee])")
+    assert desk.state["names"] == {"black": "You", "white": "gtp_engine 12k"}
+    assert desk.state["ranks"] == {"black": "", "white": "3d"}
+
+
 @pytest.mark.parametrize("sgf", ["", "no game", "(;GM[1]SZ[9];B[zz])", "(;GM[2])", "(;SZ[99])"])
 def test_what_is_no_record_is_refused(desk: Desk, sgf: str) -> None:
     before = desk.fresh()

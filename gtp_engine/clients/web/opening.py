@@ -148,6 +148,7 @@ class Opening(Part):
         is_record = played.mode is Mode.RECORD
         known = {colour: phrase_parts(phrase) for colour, phrase in called(tree).items()} if is_record else {}
         names = {BLACK: tree.black, WHITE: tree.white} | known
+        ranks = {BLACK: tree.black_rank, WHITE: tree.white_rank} if is_record else {}
         humans = sorted(played.humans)
         timed = settings.visits is None and settings.seconds is None
         # A network that cannot be chosen has the name of its file.
@@ -161,7 +162,7 @@ class Opening(Part):
             "isRecord": is_record,
             # Of the people in a record that is continued; without those that have none.
             "names": {colour_name(colour): names[colour] for colour in humans if names[colour] not in ("", HUMAN)},
-            "ranks": {"black": tree.black_rank, "white": tree.white_rank} if is_record and not known else {},
+            "ranks": {colour_name(colour): rank for colour, rank in ranks.items() if colour not in known},
             "title": (tree.root.text("GN") or tree.root.text("EV")).strip() if is_record else "",
             "remarks": [phrase_parts(remark) for remark in played.saved.remarks] if played.saved else [],
             "recordedResult": result_in_parts(tree.result.strip() if is_record else None),

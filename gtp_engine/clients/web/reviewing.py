@@ -349,7 +349,7 @@ def _players(review: "GameReview") -> list[Document]:
         found.append(
             {
                 "colour": colour_name(colour),
-                "name": phrase_parts(names[colour]) if names else figures.name,
+                "name": phrase_parts(names[colour]) if colour in names else figures.name,
                 "moves": numbers.moves,
                 "accuracy": numbers.accuracy / 100,
                 "lost": numbers.points_lost,
