@@ -138,8 +138,10 @@ def test_move_cap(scripted: Script, capped: Callable[[int], None]) -> None:
     capped(4)
     outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL))
     assert (outcome.winner, outcome.result, outcome.reason) == (None, "Void", "move cap")
-    outcome = play(scripted(*BLACK_WALL), scripted(*WHITE_WALL), rules=RULESETS["tromp-taylor"])
+    black = scripted("--score", "B+3.5", *BLACK_WALL)  # what it expects
+    outcome = play(black, scripted(*WHITE_WALL), rules=RULESETS["tromp-taylor"])
     assert (outcome.winner, outcome.result, outcome.reason, outcome.moves) == ("B", "W+0.5", "score", 4)
+    assert not outcome.claims and not outcome.notes
 
 
 # White's stone A1 stands in black's area.
