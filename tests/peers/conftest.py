@@ -1,14 +1,14 @@
-"""The page of `gtp_engine web` in Chromium, on a wide or on a narrow screen, by turns, or on both.
+"""The page of `gtp_engine web` in Chromium, on a wide or on a narrow screen, by the name of the test, or on both.
 
 Pictures of the pages are kept in the folder that GTP_ENGINE_SCREENSHOTS names, if it names one.
 """
 
-import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,14 +25,15 @@ both_screens = pytest.mark.parametrize("width", SIZES)  # for tests of what depe
 LISTS = ("size", "colour", "rank", "time", "handicap", "rules")  # of the dialog of a new game; the rest are numbers
 
 
-_turns = itertools.cycle(SIZES)
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Gives a test the width of one screen by turns, unless it is to run on both."""
+    """Gives a test the width of one screen, unless it is to run on both.
+
+    Its name decides, not its turn: a test that is run alone, or once more, has to run on the same screen.
+    """
     chosen = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "width" in metafunc.fixturenames and "width" not in chosen:
-        metafunc.parametrize("width", SIZES if ALL else [next(_turns)])
+        of_name = zlib.crc32(metafunc.function.__name__.encode()) % len(SIZES)
+        metafunc.parametrize("width", SIZES if ALL else [list(SIZES)[of_name]])
 
 
 @pytest.fixture(scope="module")
