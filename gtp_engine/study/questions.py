@@ -1,8 +1,8 @@
 """What a player asks about a move: why it is a mistake, and what another one in its place would have brought.
 
 The engine that plays answers, on its search thread, where its network is loaded. What a move costs is what a review
-says: the position after it is compared with that before it (`MoveReview.cost`), after searches as long as
-a second look.
+says: the position after it is compared with that before it (`MoveReview.cost`), after searches as long as a second
+look, or on a slow machine less, if a move is only tried.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from .game_review import Reason
 from .known_reports import KnownReports
 from .move_review import CLASSES, LONGEST_VARIATION, MoveReview, whole, worth
 from .reasons.explain import explain
-from .reasons.variation import searched_line
+from .reasons.variation import LEAST_VISITS, searched_line
 from .searches import SECOND_LOOK_FACTOR, Searches
 
 # Visits of a first look. A second one then has 128, as long as the judgement of a move during a game takes.
@@ -112,14 +112,17 @@ def searches_of(worker: SearchWorker, request: SearchRequest, known: KnownReport
 
 
 def told(tried: MoveReview) -> tuple[Phrase, ...]:
-    """Returns what another move would have brought: who leads after it, the best answer, and the better move."""
+    """Returns what another move would have brought: who leads after it, the best answer, and the better move.
+
+    An answer that has hardly been searched is not told.
+    """
     lead, values = worth(tried.after).lead, _names(tried)
     if abs(lead) < _LEAST_LEAD:
         found = [Phrase("asked.even", values)]
     else:
         values |= {"leader": Phrase("black" if lead > 0 else "white"), "points": f"{abs(lead):.1f}"}
         found = [Phrase("asked.leads", values)]
-    if _answer(tried) != PASS:
+    if _answer(tried) != PASS and tried.after.moves[0].visits >= LEAST_VISITS:
         found.append(Phrase("asked.answer", values))
     if tried.move.point == tried.best:
         return (*found, Phrase("asked.best", values))

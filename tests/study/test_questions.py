@@ -89,6 +89,13 @@ def test_who_tries_a_move_does_not_wait_for_all_visits(engine: Engine, monkeypat
     assert tried is not None and 0 < tried.after.visits < 8000
 
 
+def test_an_answer_that_has_hardly_been_searched_is_not_told() -> None:
+    tried = loss(1, BLACK, D4, G7, 4.0)
+    guess = replace(tried.after, moves=(tried.after.moves[0]._replace(visits=3),))
+    assert [phrase.name for phrase in questions.told(tried)] == ["asked.leads", "asked.answer", "lost"]
+    assert [phrase.name for phrase in questions.told(replace(tried, after=guess))] == ["asked.leads", "lost"]
+
+
 def test_a_review_searches_alike_so_that_it_knows_what_was_answered(engine: Engine) -> None:
     asked = engine.ask(lambda worker, request: searches_of(worker, request, KnownReports())).result()
     boards = BoardSearches(_teacher(SETTINGS), Limits(8), lambda: False)
