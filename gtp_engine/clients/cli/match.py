@@ -114,8 +114,8 @@ def match(context: click.Context, options: MatchOptions) -> None:
     After two passes, a stone is dead if its own side's engine considers it dead. A stone that only the opponent
     considers dead counts as alive unless it is captured: under area rules both sides play on once to settle that, if
     both know kgs-genmove_cleanup. If an engine cannot name dead stones, its opponent decides about them.
-    A game of three moves a point is broken off and counts as a draw. Under rules like Tromp-Taylor, by which all stones
-    stand, it is counted.
+    A game of three moves a point is broken off and counts as a draw, unless all stones stand, as under Tromp-Taylor
+    rules: then it is counted.
 
     Between networks the ownership that both predict decides: if one of them has hardly been trained, use --rules
     tromp-taylor. A game ends early once one side's win rate has been 97% or more in six consecutive positions.

@@ -135,7 +135,8 @@ def _headers(hosts: set[str]) -> dict[str, str]:
         "frame-ancestors 'none'",
     ]
     # No Cross-Origin-Opener-Policy: a browser begins another process for it before it draws anything. A page that has
-    # opened ours could only send it elsewhere: it may not look into it or frame it, and ours hears no messages.
+    # opened ours could only close it or send it elsewhere: it may not look into it or frame it, and ours hears no
+    # messages.
     return {
         "Content-Security-Policy": "; ".join(policy),
         "Cache-Control": "no-store",
