@@ -1,4 +1,4 @@
-"""How much tests try: a third of their random cases, for one, unless `GTP_ENGINE_TESTS=all` asks for everything."""
+"""How thorough the tests are: they try a third of their random cases, or all with `GTP_ENGINE_TESTS=all`."""
 
 import os
 
@@ -6,5 +6,5 @@ ALL = os.environ.get("GTP_ENGINE_TESTS") == "all"
 
 
 def some(number: int) -> int:
-    """Returns how many of so many cases are tried: a third, rounded up, or all."""
+    """Returns the number of cases to try: a third of `number`, rounded up, or all of them."""
     return number if ALL else -(-number // 3)

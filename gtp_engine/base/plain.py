@@ -71,7 +71,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _read_any(kinds: tuple[Any, ...], value: Any) -> Any:
-    """Returns a value of whichever of several types it fits."""
+    """Returns the value in the first of several types that it fits."""
     if value is None and NoneType in kinds:
         return None
     *others, last = (kind for kind in kinds if kind is not NoneType)

@@ -26,8 +26,8 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     """Returns those of the stones taken for dead that live, since the opponent cannot capture them.
 
     The opponent moves first and has safe walls. Nobody has ko threats, so a ko is retaken after a pass only: that is
-    how the Japanese rules of 1989 confirm life and death (article 7); by other rules, too, threats elsewhere are not
-    seen. As in `solve` there is no superko, and a position that repeats captures nothing.
+    how the Japanese rules of 1989 confirm life and death (article 7); under other rules, too, threats elsewhere are not
+    seen. As in `solve`, there is no superko, and stones are not captured by repeating a position.
 
     What is proved lends its life to the chains around it (`_with_neighbours`). Nothing is proved until the solver is
     ready (`solver.ahead`): compiling it begins here, but nobody waits for it, since a clock may be running.
