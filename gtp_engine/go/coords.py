@@ -148,9 +148,9 @@ def sgf_point(point: int, width: int, height: int) -> str:
 def parse_sgf_point(text: str, width: int, height: int) -> int:
     """Returns the point of SGF's two letters; UserError if they name none of this board.
 
-    "" is a pass, and so is "tt" up to 19x19 (FF[3]).
+    "" is a pass, and so are "tt" up to 19x19 (FF[3]) and "``" (Cyberoro: the letter before "a").
     """
-    if text == "" or (text == "tt" and width <= 19 and height <= 19):
+    if text in ("", "``") or (text == "tt" and width <= 19 and height <= 19):
         return PASS
     x, y = _SGF_LETTERS.find(text[0]), _SGF_LETTERS.find(text[1:])
     if len(text) != 2 or not 0 <= x < width or not 0 <= y < height:

@@ -4,6 +4,7 @@ import pytest
 
 from gtp_engine import GameRecord, SgfError, read_sgf, read_sgf_games
 from gtp_engine.base.languages.texts import texts
+from gtp_engine.go.coords import vertex as vertex_on
 from gtp_engine.go.rules import RULESETS, rules_name
 from gtp_engine.go.sgf import shown_result, terms_of
 from gtp_engine.go.sgf.syntax import split_games
@@ -11,6 +12,10 @@ from gtp_engine.go.sgf.syntax import split_games
 NO_KOMI = "the record has no komi: it is taken as {}"
 WRONG = "the komi of 0 does not fit the result"
 BRACKETS = "line {}: brackets in a text without the backslash that SGF requires; the meaning is clear"
+
+
+def vertex(point: int) -> str:
+    return vertex_on(point, 19, 19)
 
 
 def read(root: str) -> GameRecord:
@@ -139,6 +144,13 @@ def test_other_rules_are_not_guessed(text: str) -> None:
         ("Black wins by 0.5!", "B+0.5"),
         ("White wins by resignation!", "W+R"),
         ("Black loses on time!", "W+T"),
+        ("Black resigns. W 33.5 B 31.0", "W+R"),
+        ("White resigned.", "B+R"),
+        ("Black forfeits on time.", "W+T"),
+        ("White forfeits", "B+F"),
+        ("白方强退告负。", "B+F"),
+        ("和棋。", "draw"),
+        ("没有结果", "void"),
         ("持碁", "draw"),
         ("Jigo", "draw"),
         ("黑番", "黑番"),
@@ -217,3 +229,59 @@ def test_what_is_repaired_is_told_of_its_own_game() -> None:
 def test_what_has_no_or_several_readings_is_refused(text: str) -> None:
     with pytest.raises(SgfError):
         read_sgf(f"(;SZ[19];{text})".encode())
+
+
+def in_cyberoro_form(moves: str, handicap: int = 0) -> bytes:
+    root = (
+        "TE[제1회 시험배] RD[2026-01-02] PC[서울] TM[2시간] LT[60] LC[5] KO[6.5] RE[6수 백불계승] PB[흑돌] BR[9단] "
+        f"PW[백돌] WR[9단] HD[{handicap}] GK[1] TC[]"
+    ).replace("] ", "]\r\n")
+    return f"(\r\n{root}\r\n;{moves})\r\n//AI\r\n1\r\n0,50.0%,50.0%,1,pd\r\n".encode("euc-kr")
+
+
+def cyberoro(moves: str, handicap: int = 0) -> GameRecord:
+    return read_sgf(in_cyberoro_form(moves, handicap))
+
+
+def test_a_record_of_cyberoro() -> None:
+    record = cyberoro("B[pd];W[dp];B[``];W[pp]")
+    assert (record.komi, record.date, record.black, record.white_rank) == (6.5, "2026-01-02", "흑돌", "9단")
+    assert [vertex(move.point) for move in record.moves] == ["Q16", "D4", "pass", "Q4"]
+    assert (shown_result(record.result), record.repairs) == ("W+R", ())
+
+
+def test_the_board_size_of_cyberoro() -> None:
+    assert read("LN[17]").width == 17
+    assert read("LN[17]SZ[18]").width == 18 and read("LN[aa:cc]").width == 19
+
+
+@pytest.mark.parametrize(
+    ("count", "stones"), [(2, "D4 Q16"), (3, "D4 Q16 Q4"), (4, "D4 D16 Q16 Q4"), (5, "D4 D16 K10 Q16 Q4"), (30, "")]
+)
+def test_cyberoro_only_counts_handicap_stones(count: int, stones: str) -> None:
+    record = cyberoro("W[dc];B[dp]" if count > 9 else "W[dc]", count)
+    assert sorted(map(vertex, record.root.setup)) == sorted(stones.split())
+    assert record.handicap == count
+    assert not cyberoro("B[pd];W[dp]", count).root.setup  # Black places them as moves
+    assert not read_sgf(f"(;HA[{count}];W[dc])".encode()).root.setup
+
+
+def test_variations_of_cyberoro_are_left_out_and_told() -> None:
+    other = "RN[참고도 (1)]PT[2];W[dd];B[pp](;W[cc]C[:)])C[끝];B[qq])"
+    content = in_cyberoro_form(f"B[pd]{other}\r\n;W[dp]{other};B[pp]")
+    record = read_sgf(content)
+    assert [vertex(move.point) for move in record.moves] == ["Q16", "D4", "Q4"] and len(record.main_line) == 4
+    said = [texts().say(each) for each in record.repairs]
+    assert said == ["line 17: a variation in Cyberoro's own form was left out"]
+    assert len(split_games(content)) == 1 and len(read_sgf(split_games(content)[0]).moves) == 3
+    assert read("RN[12]").repairs == ()  # Fox
+
+
+def test_a_parenthesis_before_the_last_moves() -> None:
+    content = b"(;KM[7];B[dd];W[pp])\n;B[pd];W[dp])\n(;B[aa](;W[bb])(;W[cc]))"
+    first, second = read_sgf_games(content)
+    assert [len(record.moves) for record in (first, second)] == [4, 2] and second.repairs == ()
+    assert [texts().say(each) for each in first.repairs] == [
+        "line 1: a parenthesis that closed the game before its last moves was left out"
+    ]
+    assert [len(read_sgf(game).moves) for game in split_games(content)] == [4, 2]

@@ -1,29 +1,47 @@
 """What servers write in the root of a game instead of SGF's own properties, read as if it were these.
 
-Sina and the Nihon Ki-in write komi, date and handicap stones under names of their own. Fox writes the komi in
+Sina, Cyberoro and the Nihon Ki-in write komi, date, size and handicap under names of their own. Fox writes the komi in
 hundredths of a point, or of a zi, in which 375 are 7.5 points (`values.read_komi`); only there is 50 half a point.
 """
 
 import re
+from collections.abc import Sequence
 
-from .values import Properties, read_number, read_text
+from ..coords import sgf_point
+from ..handicap import fixed_handicap_points, most_fixed_stones
+from .values import Properties, read_board_size, read_handicap, read_number, read_text
 
-# SGF has KO for moves, without a value.
-_OWN_NAMES = {"KO": "KM", "HD": "HA", "RD": "DT"}
-_NUMBERS = ("KM", "HA")
+# SGF has KO for moves, without a value, and LN for lines between points.
+_OWN_NAMES = {"KO": "KM", "HD": "HA", "RD": "DT", "LN": "SZ"}
+_NUMBERS = ("KM", "HA", "SZ")
 _FOX = b"foxwq"
 _HUNDREDTHS = re.compile(r"([-+]?)([0-9]*)(00|25|50|75)")
 
 
-def in_sgf(root: Properties) -> Properties:
-    """Returns the properties of a root with SGF's names and units."""
+def in_sgf(sequence: Sequence[Properties]) -> Properties:
+    """Returns the properties of a root with SGF's names and units, given the first nodes of the game."""
+    root, first = sequence[0], sequence[1] if len(sequence) > 1 else {}
     found = dict(root)
     for own, name in _OWN_NAMES.items():
         text = read_text(found, own).strip()
         is_value = read_number(text) is not None if name in _NUMBERS else bool(text)
         if is_value and not read_text(found, name).strip():
             found[name] = found.pop(own)
+    if "HD" in root and "HD" not in found and "W" in first and found.keys().isdisjoint(("AB", "AW")):
+        found |= _handicap_stones(found)
     is_of_fox = any(_FOX in value for value in found.get("AP", ()))
     if is_of_fox and (hundredths := _HUNDREDTHS.fullmatch(read_text(found, "KM").strip())):
         found["KM"] = [f"{hundredths[1]}{hundredths[2] or 0}.{hundredths[3]}".encode()]
     return found
+
+
+def _handicap_stones(root: Properties) -> Properties:
+    """Returns AB for a number of stones alone: Cyberoro places them as GTP, but the third one at the bottom right."""
+    width, height = read_board_size(read_text(root, "SZ"))
+    count = read_handicap(read_text(root, "HA"))
+    if not 2 <= count <= most_fixed_stones(width, height):
+        return {}
+    points = fixed_handicap_points(count, width, height)
+    if count == 3:
+        points[2] = fixed_handicap_points(4, width, height)[3]
+    return {"AB": [sgf_point(point, width, height).encode() for point in points]}

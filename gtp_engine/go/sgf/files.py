@@ -154,7 +154,7 @@ def _collection(data: bytes, name: str) -> Iterator[GameRecord | SgfError]:
 def _record_of(parsed: ParsedGame, source: str, variation: Sequence[int] = ()) -> GameRecord:
     """Returns the record of a game; the message of a UserError has the reason, but not the source's name."""
     tree = parsed.tree
-    root, *following = split(in_sgf(tree.sequence[0]), is_root=True)
+    root, *following = split(in_sgf(tree.sequence), is_root=True)
     kind = read_text(root, "GM").strip()
     if kind not in ("", "1"):
         raise UserError(Phrase("error.otherKind", {"kind": f"GM[{kind[:20]}]"}))

@@ -12,19 +12,20 @@ _POINTS = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")  # more than any board has, s
 # SGF writes "B+Resign", "B+R" and so on; servers have longer words too.
 _REASONS = {"R": "resignation", "T": "time", "F": "forfeit"}
 _NOBODY = {"0": "draw", "draw": "draw", "jigo": "draw", "void": "void"}
-_NOBODY |= dict.fromkeys(("和棋", "和局", "持碁", "持棋", "ジゴ", "무승부", "빅"), "draw")
+_NOBODY |= dict.fromkeys(("和棋", "和局", "持碁", "持棋", "ジゴ", "무승부", "빅"), "draw") | {"没有结果": "void"}
 # 白胜2又3/4子, 黒中押し勝ち, 흑 불계승, White wins by 3.5 points: who, and before or after the verb how.
+# In "Black resigns. W 33.5 B 31.0", which NNGS has, the verb itself says how.
 # Cyberoro begins with the number of moves: 226수 백불계승.
 _PLAYERS = {"black": BLACK, "黑": BLACK, "黒": BLACK, "흑": BLACK, "white": WHITE, "白": WHITE, "백": WHITE}
 _WORDS = re.compile(
     rf"(?:\d{{1,4}}수)?(?P<player>{'|'.join(_PLAYERS)})(?P<before>.*?)"
-    r"(?:(?P<wins>wins?|won|胜|勝|승)|loses?|lost|负|負|敗|败|패)(?P<after>.*)",
+    r"(?:(?P<wins>wins?|won|胜|勝|승)|loses?|lost|负|負|敗|败|패|(?P<reason>resign|forfeit))(?P<after>.*)",
     re.DOTALL,
 )
 _REASON_WORDS = {
     "resignation": re.compile("resign|中盘|中盤|中押|불계"),
     "time": re.compile("time|时间|時間|超时|超時|시간"),
-    "forfeit": re.compile("forfeit|弃权|棄権|棄權|기권|반칙|反则|反則"),
+    "forfeit": re.compile("forfeit|弃权|棄権|棄權|强退|기권|반칙|反则|反則"),
 }
 _FRACTIONS = {ord("¼"): "又1/4", ord("½"): "又1/2", ord("¾"): "又3/4"}
 # 2又3/4子, 3目半, 3집반, 半目, 1.5: zi (子) are two points each. "4分之3" is 3/4, with its numbers the other way round.
@@ -49,7 +50,7 @@ class GameResult:
 def read_result(text: str) -> GameResult | None:
     """Returns a result in SGF, such as "B+3.5", "W+R", "B+", "0" or "Void", or in words; None for any other text."""
     text = text.strip()
-    if (nobody := _NOBODY.get(text.lower())) is not None:
+    if (nobody := _NOBODY.get(text.lower().rstrip("。"))) is not None:
         return GameResult(None, nobody)
     found = re.fullmatch(r"([BW])(?:\+([A-Za-z]*|[0-9.]+))?", text)
     if found is None:
@@ -67,7 +68,8 @@ def _in_words(text: str) -> GameResult | None:
     if found is None:
         return None
     player = _PLAYERS[found["player"]]
-    winner, how = player if found["wins"] else opponent(player), f"{found['before']}|{found['after']}"
+    winner = player if found["wins"] else opponent(player)
+    how = "|".join(filter(None, found.group("before", "reason", "after")))
     for by, words in _REASON_WORDS.items():
         if words.search(how):
             return GameResult(winner, by)

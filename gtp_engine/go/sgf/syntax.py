@@ -1,19 +1,20 @@
 """From the bytes of an SGF file to sgfmill's game trees.
 
-First they are decoded (`charsets`). Then sgfmill's tokeniser is used as it is, on UTF-8. Four things that it does not
+First they are decoded (`charsets`). Then sgfmill's tokeniser is used as it is, on UTF-8. Five things that it does not
 handle are corrected before:
 
 - Cyberoro and the Nihon Ki-in omit the ";" of the root node.
+- Cyberoro closes variations that it has not opened: they are left out, which the record says.
 - Property names with digits, which LizzieYzy writes (LZ2, LZOP2), have other names while sgfmill parses the file.
 - Property names entirely in lower case: sgfmill drops lower-case letters (FF[3] has "AddBlack" for AB), so that nothing
   would be left of them, and the game would appear to be empty.
 - NULs that pad a file, and non-ASCII characters outside values (ideographic spaces, stray byte order marks).
 
-Four kinds of damage are repaired, which the record then says: a missing parenthesis at the beginning of a game, as in
-files from Fox; brackets in a text without the backslash that they need, if the rest of the file is SGF after only one
-of them; a single backslash at the end of a text without brackets, if a property follows immediately; and punctuation
-alone between properties. Any other damage (a file cut short, brackets that do not match) is an error; nothing is
-guessed.
+Five kinds of damage are repaired, which the record then says: a missing parenthesis at the beginning of a game, as in
+files from Fox; one that closes a game although moves follow; brackets in a text without the backslash that they need,
+if the rest of the file is SGF after only one of them; a single backslash at the end of a text without brackets, if a
+property follows immediately; and punctuation alone between properties. Any other damage (a file cut short, brackets
+that do not match) is an error; nothing is guessed.
 """
 
 import codecs
@@ -40,6 +41,13 @@ _GOES_ON = rf"""
     (?= {_SKIPPED} (?: \Z | [\[)] | {_NAME} | \( {_SKIPPED} (?: ; | {_NAME} )
                       | ; {_SKIPPED} (?: \Z | [;()] | {_NAME} ) ) )
 """
+_ANY_VALUE = r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z )"
+# Cyberoro's form of a variation: a title, the move from which it differs, and moves up to an unopened parenthesis.
+_REFERENCE = rf"""
+    (?<![A-Za-z]) RN \s*+ {_ANY_VALUE} \s*+ PT (?=\s*+\[)
+    (?> {_ANY_VALUE} | [^()] | \( (?> {_ANY_VALUE} | [^()] )*+ \)?+ )*+ \)?+
+"""
+_FURTHER_MOVE = r"\s*+ ; \s*+ [BW] \s*+ \["  # after a variation only another one may begin
 # Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end. A
 # value that the file does not go on after has brackets that should be escaped: it extends over pairs of them, or to the
 # first closing bracket after which the file goes on. Possessive quantifiers and atomic groups keep the time linear for
@@ -53,6 +61,8 @@ _VALUE_OR_CORRECTION = re.compile(
         | \[ (?> [^\\\]]+ | \\. )*+ \] (?: (?> [^\\\[\]]+ | \\. )*+ \] )+? {_GOES_ON} )
     | (?P<damaged> \[ (?> [^\\\]]+ | \\. )*+ \] )
     | (?P<root> {ROOT_WITHOUT_SEMICOLON} )
+    | (?P<reference> {_REFERENCE} )
+    | (?P<early> \) (?= {_FURTHER_MOVE} ) )
     | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) )
       (?= [\s\u0080-\U0010ffff]*+ \[ )
     | (?P<stray> (?<=\]) [^!-~]*+ [^A-Za-z0-9\s()\[\];\x7f-\U0010ffff]++ {_SKIPPED} )
@@ -61,12 +71,13 @@ _VALUE_OR_CORRECTION = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
-_BRACKET = re.compile(r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z ) | [()]", re.VERBOSE | re.DOTALL)  # or a value
+# A bracket, or what has brackets that do not count.
+_BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | \) {_FURTHER_MOVE} | [()]", re.VERBOSE | re.DOTALL)
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
 # What to say of groups of _VALUE_OR_CORRECTION.
-_REPAIRS = {"unescaped": "record.unescaped", "backslash": "record.backslash", "stray": "record.stray"}
+_REPAIRS = {name: f"record.{name}" for name in ("unescaped", "backslash", "stray", "reference", "early")}
 _MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
