@@ -59,7 +59,7 @@ def train(context: click.Context, options: TrainOptions, processes: ProcessOptio
 
     \b
     Examples:
-      gtp_engine train demo --preset demo       the loop in three minutes
+      gtp_engine train demo --preset demo       the loop in two to three minutes
       gtp_engine train run                      9x9 from random weights
       gtp_engine train run --minutes 30         the next half hour
       gtp_engine train run --cluster auto       plays on a Ray cluster
