@@ -1,5 +1,6 @@
 """Values as JSON, and back by their types: a dataclass is an object of its fields, a named tuple a list."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -38,6 +39,18 @@ def from_json(kind: Any, text: str | bytes) -> Any:
         return _read(kind, parse_json(text))
     except (LookupError, TypeError, AttributeError, SyntaxError) as error:  # the last from numpy, of a type of numbers
         raise ValueError(f"no {kind}: {error!r}") from error
+
+
+def form_of(kind: Any) -> str:
+    """Returns eight letters and digits that change with the fields of a type, and of the types of its fields."""
+    known, waiting = dict[str, str](), [kind]
+    while waiting:
+        each = waiting.pop()
+        if repr(each) not in known:  # a class may have fields of itself
+            _, parts, types = _shape(each)
+            known[repr(each)] = repr(types)
+            waiting += [*parts, *types.values()]
+    return hashlib.sha256(repr(sorted(known.items())).encode()).hexdigest()[:8]
 
 
 @cache

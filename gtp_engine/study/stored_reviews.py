@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from ..base.languages.texts import Phrase
-from ..base.plain import as_json, from_json
+from ..base.plain import as_json, form_of, from_json
 from ..go.sgf import GameRecord, read_sgf
 from ..search.report import MoveReport, SearchReport
 from ..table.database import Change, Database
@@ -76,6 +76,22 @@ def find_review(database: Database, key: str) -> Stored | None:
     return None
 
 
+def kept_reviews(database: Database) -> dict[str, str]:
+    """Returns the reviews that `find_review` finds, by the keys of their games: "review" or "lesson".
+
+    To read one takes a while: those that another version has kept are read here once.
+    """
+    mark = f"substr(content, 1, {len(_READABLE)})"
+    changes = []
+    for key, content in database.rows(f"SELECT key, content FROM reviews WHERE {mark} NOT IN (?, ?)", *_MARKS):
+        now = (_UNREADABLE if find_review(database, key) is None else _READABLE) + _unmarked(content)
+        changes.append(Change("UPDATE reviews SET content = ? WHERE key = ? AND content = ?", (now, key, content)))
+    if changes:
+        database.change(*changes)
+    rows = database.rows(f"SELECT key, is_lesson FROM reviews WHERE {mark} = ?", _READABLE)
+    return {key: "lesson" if is_lesson else "review" for key, is_lesson in rows}
+
+
 def group_in(reasons: Iterable[Reason]) -> str:
     """Returns a stone of the first group that reasons say to live or to die; "" if there is none."""
     sentences = (reason.sentence for reason in reasons)
@@ -101,13 +117,20 @@ def _kind(review: GameReview, mistake: Mistake) -> str:
 
 _PARTS = ("conditions", "searched", "player", "reasons", "ranks", "praised")
 _FORM: Any = tuple[tuple(get_type_hints(GameReview)[name] for name in _PARTS)]  # type: ignore[misc]
+# What precedes a packed review: the form of a version that has kept or read it, and whether that version can read it.
+_MARKS = _READABLE, _UNREADABLE = f"{form_of(_FORM)}+".encode(), f"{form_of(_FORM)}-".encode()
 
 
 def _packed(review: GameReview) -> bytes:
     """Returns a review without its record."""
     moves = tuple(replace(move, before=_light(move.before), after=_light(move.after)) for move in review.moves)
     form = [getattr(replace(review, searched=moves), name) for name in _PARTS]
-    return zlib.compress(as_json(form).encode())
+    return _READABLE + zlib.compress(as_json(form).encode())
+
+
+def _unmarked(content: bytes) -> bytes:
+    """Returns a packed review alone; all that zlib packs begins with an x, and versions before the marks had none."""
+    return content if content.startswith(b"x") else content[len(_READABLE) :]
 
 
 def _light(report: SearchReport) -> SearchReport:
@@ -123,5 +146,5 @@ def _rounded(value: Any) -> Any:
 
 def _unpacked(content: bytes, record: GameRecord) -> GameReview:
     """Returns a review of a record; ValueError if another version has packed it."""
-    parts = from_json(_FORM, zlib.decompress(content))
+    parts = from_json(_FORM, zlib.decompress(_unmarked(content)))
     return GameReview(record, **dict(zip(_PARTS, parts, strict=True)), is_checked=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -121,7 +121,7 @@ class UserGame(NamedTuple):
     Attributes:
         name: The file in the folder of saved games, without its suffix; "" for somebody's game that was only reviewed.
         facts: What its record says.
-        review: "review", "lesson" if there was only the one at the end of the game, or "".
+        review: What opening it shows at once: "review", "lesson" if there was only that at the end of the game, or "".
     """
 
     name: str
@@ -129,16 +129,16 @@ class UserGame(NamedTuple):
     review: str
 
 
-def user_games(database: Database, folder: Path) -> list[UserGame]:
-    """Returns the games that were played here or reviewed, the latest first."""
+def user_games(database: Database, folder: Path, reviews: Mapping[str, str]) -> list[UserGame]:
+    """Returns the games that were played here or reviewed, the latest first; `reviews` are the `kept_reviews`."""
     saved = _saved_games(database, folder)
-    rows = database.rows("SELECT is_lesson, facts FROM reviews ORDER BY time DESC")
-    reviewed = [(is_lesson, facts) for is_lesson, text in rows if (facts := from_text(text)) is not None]
-    reviews = {facts.key: "lesson" if is_lesson else "review" for is_lesson, facts in reviewed}
+    rows = database.rows("SELECT facts FROM reviews ORDER BY time DESC")
+    reviewed = [facts for (text,) in rows if (facts := from_text(text)) is not None]
     known = {facts.key for _, facts in saved}
-    games = [UserGame(path.stem, facts, reviews.get(facts.key, "")) for path, facts in saved]
-    games += [UserGame("", facts, reviews[facts.key]) for _, facts in reviewed if facts.key not in known]
-    return sorted(games, key=lambda game: game.facts.day, reverse=True)
+    games = [(path.stem, facts) for path, facts in saved]
+    games += [("", facts) for facts in reviewed if facts.key not in known]
+    games.sort(key=lambda game: game[1].day, reverse=True)
+    return [UserGame(name, facts, reviews.get(facts.key, "")) for name, facts in games]
 
 
 def facts_of(record: GameRecord, day: str) -> SavedFacts:

@@ -1,13 +1,13 @@
 """Values as JSON, and read again by their types."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from gtp_engine.base.plain import as_json, from_json
+from gtp_engine.base.plain import as_json, form_of, from_json
 
 
 class Place(NamedTuple):
@@ -48,6 +48,16 @@ def test_a_value_is_read_again_by_its_type() -> None:
     assert '"places":[["a",[1,2]],["b",[]]]' in text and '"chosen":[2,3]' in text
     assert from_json(Example, LEAST) == Example(1, (), {})
     assert from_json(tuple[str, Place], '["a",["b",[]]]') == ("a", Place("b"))
+
+
+def test_the_form_changes_with_the_fields_of_each_class_in_a_type() -> None:
+    def form(inner: dict[str, Any]) -> str:
+        within = NamedTuple("Within", list(inner.items()))
+        outer = make_dataclass("Outer", [("word", Word), ("within", tuple[within, ...] | None)])  # type: ignore[valid-type]
+        return form_of(outer)
+
+    forms = [form(inner) for inner in ({"a": int}, {"a": int}, {"b": int}, {"a": float}, {"a": int, "b": int})]
+    assert len(forms[0]) == 8 and forms[0] == forms[1] and len({*forms}) == 4
 
 
 def test_an_array_keeps_its_type_and_shape() -> None:

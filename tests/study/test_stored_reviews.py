@@ -1,14 +1,17 @@
 """Reviews in the database: found as they were, their mistakes as figures and as problems."""
 
 import datetime
+import zlib
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from reviews import D4, F6, G7, own_review
 
 from gtp_engine.go.coords import BLACK
 from gtp_engine.go.sgf import read_sgf, read_sgf_games
+from gtp_engine.study import stored_reviews
 from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
 from gtp_engine.study.losses import find_losses, problems_of
 from gtp_engine.study.page.page import review_page
@@ -16,7 +19,7 @@ from gtp_engine.study.problem_sgf import collection
 from gtp_engine.study.problems import key_of, problem_of
 from gtp_engine.study.review_data import to_json
 from gtp_engine.study.review_sgf import annotated
-from gtp_engine.study.stored_reviews import find_review, keep_review
+from gtp_engine.study.stored_reviews import find_review, keep_review, kept_reviews
 from gtp_engine.table.database import Change, Database
 from gtp_engine.table.game_index import game_key, user_games
 
@@ -57,6 +60,28 @@ def test_a_review_that_cannot_be_read_is_none(database: Database, content: bytes
     keep_review(database, review, is_lesson=True)
     stored = find_review(database, game_key(review.record))
     assert stored is not None and stored.is_lesson
+
+
+def test_reviews_of_other_versions_are_read_once_to_know_whether_they_open(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first versions marked nothing; `other` is the form of one that read what this one cannot read."""
+    review, read = own_review(), Mock(wraps=find_review)
+    monkeypatch.setattr(stored_reviews, "find_review", read)
+    key = game_key(review.record)
+    keep_review(database, review, is_lesson=False)
+    assert kept_reviews(database) == {key: "review"} and not read.called
+    ((packed,),) = database.rows("SELECT content FROM reviews")
+    bare, other = packed[9:], zlib.compress(b"[1]")
+    for content, opens in ((bare, True), (b"0f0f0f0f-" + bare, True), (other, False), (b"0f0f0f0f+" + other, False)):
+        database.change(Change("UPDATE reviews SET content = ?", (content,)))
+        read.reset_mock()
+        for _ in range(2):
+            assert kept_reviews(database) == ({key: "review"} if opens else {})
+            assert (find_review(database, key) is not None) is opens
+        assert read.call_count == 1
+        ((marked,),) = database.rows("SELECT content FROM reviews")
+        assert marked[9:] == (bare if opens else other)
 
 
 def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Database) -> None:
@@ -125,12 +150,14 @@ def test_the_users_games_are_those_played_and_those_reviewed(database: Database,
     theirs = own_review(black="Ann")
     theirs.record.add(theirs.record.main_line[-1], move=theirs.record.moves[0]._replace(point=D4 + 1))
     keep_review(database, theirs, is_lesson=False)
-    mine, reviewed = sorted(user_games(database, folder), key=lambda game: not game.name)
+    reviews = kept_reviews(database)
+    mine, reviewed = sorted(user_games(database, folder, reviews), key=lambda game: not game.name)
     assert (mine.name, mine.review, mine.facts.own, mine.facts.opponent) == ("mine", "lesson", BLACK, "12k")
     assert (reviewed.name, reviewed.review, reviewed.facts.own) == ("", "review", 0)
     assert not mine.facts.is_unfinished and mine.facts.result == "W+2.5" and mine.facts.moves == 3
     (folder / "mine.sgf").write_text(review.record.to_sgf().replace("W+2.5", "B+10.5"))
-    assert "B+10.5" in {game.facts.result for game in user_games(database, folder)}  # the file has changed
+    assert "B+10.5" in {game.facts.result for game in user_games(database, folder, reviews)}  # the file has changed
     (folder / "mine.sgf").unlink()
-    assert {game.name for game in user_games(database, folder)} == {""}  # its review is still there
+    found = user_games(database, folder, {reviewed.facts.key: "review"})
+    assert [(game.name, game.review) for game in found] == [("", "review"), ("", "")]  # its review is still there
     assert len(database.rows("SELECT path FROM games")) == 2

@@ -66,9 +66,10 @@ def _show(database: Database, options: GamesOptions) -> None:
     from rich.table import Table
 
     from ...base.folders import games_dir
+    from ...study.stored_reviews import kept_reviews
     from ...table.game_index import user_games
 
-    console, found = Console(), user_games(database, options.sgf_dir or games_dir())
+    console, found = Console(), user_games(database, options.sgf_dir or games_dir(), kept_reviews(database))
     if not found:
         console.print("you have not played or reviewed a game yet")
         return

@@ -34,8 +34,9 @@ class MyGames(Part):
 
         def found() -> Document:
             from ...study.losses import find_losses  # later than the first board
+            from ...study.stored_reviews import kept_reviews
 
-            games = user_games(database, folder)
+            games = user_games(database, folder, kept_reviews(database))
             losses = find_losses(database)
             return {
                 "type": "games",
