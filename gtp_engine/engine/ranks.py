@@ -54,6 +54,11 @@ class Rank:
         return max(0, 1 - self.number)
 
 
+def engine_at(rank: Rank | None) -> Phrase:
+    """Returns what people call the engine at a rank, None for full strength: "engine, 4 dan"."""
+    return Phrase("engineAt", {"rank": Phrase("fullStrength") if rank is None else rank.in_words})
+
+
 WEAKEST, STRONGEST = Rank(1 - _WEAKEST_KYU), Rank(_STRONGEST_DAN)
 _CHOICES = f"{WEAKEST} to {STRONGEST}, such as 12k, or max"
 RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))

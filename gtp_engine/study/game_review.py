@@ -10,7 +10,7 @@ from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
-from ..table.saved_games import HUMAN, engine_in_words, is_own
+from ..table.saved_games import HUMAN, called, is_own
 from .level import EVERYBODY, Level
 from .move_review import (
     CLASSES,
@@ -300,16 +300,16 @@ class GameReview:
     def name(self, colour: int | str, language: str = DEFAULT, *, with_rank: bool = True) -> str:
         """Returns a player's name and rank, or the colour in this language if the record has no name.
 
-        In a game against the engine the person is "You".
+        In a game against the engine the person is "You", and the engine "Engine, 12 kyu".
         """
         record, colour = self.record, as_colour(colour)
+        if (phrase := called(record).get(colour)) is not None:
+            words = texts(language).say(phrase)
+            return words[:1].upper() + words[1:]
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)
-        if is_own(record) and name != HUMAN:
-            name = engine_in_words(name)
-        elif is_own(record):
-            name = "" if record.black == record.white else texts(language)("you").capitalize()
-        name = name or texts(language)(colour_name(colour))
-        has_rank = not rank or name.endswith((f" {rank}", f"({rank})"))  # the engine's names end with it
+        if not name or (is_own(record) and name == HUMAN):
+            name = texts(language)(colour_name(colour))
+        has_rank = not rank or name.endswith(f" {rank}")  # the engine's names end with it
         return f"{name} {rank}" if with_rank and not has_rank else name
 
     @property

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ..base.errors import UserError
 from ..base.files import files_with, is_same_file
 from ..base.plain import as_json, from_json
+from ..engine.ranks import as_rank
 from ..go.coords import BLACK, WHITE
 from ..go.sgf import GameRecord, read_sgf
 from .database import Change, Database
@@ -60,6 +61,7 @@ def from_text(text: str) -> SavedFacts | None:
     """Returns facts from their text; None if it has none, or another version's."""
     with suppress(ValueError):
         found: SavedFacts = from_json(SavedFacts, text)
+        as_rank(found.opponent)  # ValueError for one of another version
         return found if found.own in (0, BLACK, WHITE) else None
     return None
 

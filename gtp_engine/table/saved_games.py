@@ -19,7 +19,7 @@ from ..base.files import is_same_file, remove_leftovers, write_bytes
 from ..base.languages.texts import Phrase, texts
 from ..base.messages import plural
 from ..engine.clock import NO_LIMIT, TimeSettings
-from ..engine.ranks import Rank, as_rank
+from ..engine.ranks import Rank, as_rank, engine_at
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.rules import Rules
@@ -256,23 +256,14 @@ def saved_opponent(record: GameRecord, notes: Notes) -> Opponent | None:
 
 
 def called(record: GameRecord) -> dict[int, Phrase]:
-    """Returns what pages call those players of a record that are not called by a name: a person, and this program."""
+    """Returns what people call those players of a record that are not called by a name: a person, and this program."""
     if not is_own(record) or record.black == record.white:
         return {}
     person, engine = (BLACK, WHITE) if record.black == HUMAN else (WHITE, BLACK)
     found = {person: Phrase("you")}
     if (other := saved_opponent(record, Notes())) is not None:
-        strength = Phrase("fullStrength") if other.rank is None else other.rank.in_words
-        found[engine] = Phrase("engineAt", {"rank": strength})
+        found[engine] = engine_at(other.rank)
     return found
-
-
-def engine_in_words(name: str) -> str:
-    """Returns what people call the engine of a record, by its name there: "gtp_engine (25k)", without its network."""
-    match = _ENGINE_NAME.fullmatch(name)
-    if match is None:
-        return name
-    return f"{_PROGRAM} ({match['rank']})" if match["rank"] else _PROGRAM
 
 
 def _node_after(line: list[TreeNode], moves: int) -> TreeNode:

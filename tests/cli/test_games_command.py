@@ -38,7 +38,7 @@ def test_games_are_listed_with_results_reviews_and_figures(folder: Path) -> None
     KeptRating(Database()).keep(first_rating(Rank(-11)).after(Rank(-11), 1.0))
     lines = run().splitlines()
     rows = {line.split()[-1]: line.split() for line in lines[1:3]}
-    assert rows["mine"][1:] == ["9x9", "engine", "12k", "3", "W+2.5", "lesson", "mine"]
+    assert rows["mine"][1:] == ["9x9", "engine,", "12", "kyu", "3", "W+2.5", "lesson", "mine"]
     assert rows["more"][-2] == "unfinished"
     assert "on the engine's scale you are about 10k by 1 game, give or take 5 ranks" in lines
     assert [line.split() for line in lines[-3:]] == [

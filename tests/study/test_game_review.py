@@ -27,6 +27,7 @@ from gtp_engine.study.move_review import (
     whole,
 )
 from gtp_engine.study.page.curves import picture
+from gtp_engine.study.page.page import figures_of_games
 from gtp_engine.study.review_data import to_csv, to_json
 from gtp_engine.study.review_sgf import annotated, move_comment, summary
 
@@ -526,9 +527,14 @@ def test_a_colour_as_text() -> None:
 
 def test_a_game_against_the_engine_is_called_as_people_would() -> None:
     review = own_review()
-    for name, rank, said in (("b6c64-19x19 ", "25k", " (25k)"), ("", "25k", " (25k)"), ("b6c64-19x19", "", "")):
+    at_25k = (("b6c64-19x19 ", "25k", "25 kyu"), ("", "25k", "25 kyu"))
+    for name, rank, said in (*at_25k, ("b6c64-19x19", "", "full strength"), ("", "4d", "4 dan")):
         review.record.white, review.record.white_rank = f"gtp_engine {name}{rank}".strip(), rank
-        assert review.title == f"You - gtp_engine{said}"
-    assert review.title_in("es") == "Tú - gtp_engine"
-    review.record.white = "human"
+        assert review.title == f"You - Engine, {said}"
+    assert review.title_in("es") == "Tú - Motor, 4 dan"
+    assert [player.name for player in figures_of_games([review, review])] == ["You", "Engine, 4 dan"]
+    review.record.white = "gtp_engine 99k"  # no rank of this version
+    assert review.title == "You - gtp_engine 99k 4d"
+    review.record.white, review.record.white_rank = "human", ""
     assert review.title == "Black - White"
+    assert [player.name for player in figures_of_games([review])] == ["1. Black", "1. White"]

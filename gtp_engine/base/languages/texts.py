@@ -20,6 +20,7 @@ Value: TypeAlias = "str | int | Phrase"
 # Around each value in a language written from right to left (first strong isolate, pop directional isolate): a vertex,
 # a percentage or a player's name then neither changes the order of the words around it nor is changed by it.
 _ISOLATED = "\u2068{\\1}\u2069"
+ISOLATES = str.maketrans("", "", "\u2068\u2069")  # takes them away, for a terminal or the name of a file
 
 
 # A condition for a plural form, as in Unicode's CLDR (plurals.xml): "n = 1", "n % 100 = 3..10". The files have those

@@ -84,10 +84,12 @@ def _show(database: Database, options: GamesOptions) -> None:
 
 
 def _row(game: "UserGame") -> tuple[str, ...]:
+    from ...engine.ranks import as_rank, engine_at
     from ...go.sgf import shown_result
 
     facts = game.facts
-    players = f"engine {facts.opponent}" if facts.own else " - ".join(name or "?" for name in facts.players)
+    people = " - ".join(name or "?" for name in facts.players)
+    players = texts().say(engine_at(as_rank(facts.opponent))) if facts.own else people
     result = "unfinished" if game.name and facts.is_unfinished else shown_result(facts.result)
     return facts.day, f"{facts.width}x{facts.height}", players, str(facts.moves), result, game.review, game.name
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from functools import cached_property
 
 from ...base.errors import UserError, error_text
-from ...base.languages.texts import DEFAULT, LANGUAGES, Phrase, texts
+from ...base.languages.texts import DEFAULT, ISOLATES, LANGUAGES, Phrase, texts
 from ...engine.engine import Decision, Engine
 from ...go.coords import BLACK, EMPTY, PASS, parse_vertex
 from ...go.drawing import Marks
@@ -20,7 +20,6 @@ from .screen import Screen
 from .words import example_point, parse_line
 
 _LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
-_ISOLATES = str.maketrans("", "", "\u2068\u2069")  # for pages; terminals have their own ways
 _UNSPACED = ("ja", "zh")  # lines end anywhere: at a space no earlier than elsewhere
 # What is typed in the place of a point; Enter does as `next` after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
@@ -156,4 +155,4 @@ class Lessons:
         self._screen.say(text.replace(" ", "\u00a0") if self._language in _UNSPACED else text, style)
 
     def _said(self, phrase: Phrase) -> str:
-        return self._texts.say(phrase).translate(_ISOLATES)
+        return self._texts.say(phrase).translate(ISOLATES)

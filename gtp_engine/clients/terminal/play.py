@@ -15,13 +15,13 @@ from rich.text import Text
 from ...base import interrupts
 from ...base.errors import UserError, error_text
 from ...base.folders import games_dir
-from ...base.languages.texts import DEFAULT
+from ...base.languages.texts import DEFAULT, texts
 from ...base.messages import plural, printable
 from ...base.system import program_line, quoted, wait_for
 from ...base.warm_up import is_cold
 from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
-from ...engine.ranks import STRONGEST, WEAKEST
+from ...engine.ranks import STRONGEST, WEAKEST, as_rank, engine_at
 from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
@@ -630,9 +630,9 @@ class TerminalGame:
 
     def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
         """Shows the position, with the players and `extra` next to it."""
-        game, rank = self._engine.game, self._engine.settings.rank
+        game, rank = self._engine.game, as_rank(self._engine.settings.rank)
         marks = marks or (self._lessons.marks(game) if self._is_helping else None)
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
-        engine = "engine" if rank is None else f"engine, {rank}"
+        engine = texts().say(engine_at(rank))
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
         self._screen.show(board.board_view(game, self._screen.console, marks, [*board.side_lines(game, names), *extra]))

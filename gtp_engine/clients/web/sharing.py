@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...base.errors import UserError
-from ...base.languages.texts import DEFAULT, LANGUAGES
+from ...base.languages.texts import DEFAULT, ISOLATES, LANGUAGES
 from ...study.kept_problems import KeptProblems
 from ...table.database import Database
 from .reviewing import Reviewing
@@ -61,5 +61,6 @@ class Sharing(Part):
 
             return review_page([review], language)
 
-        name = f"{review.title_in(language)} {review.record.date[:10]}".strip().replace("/", "-")
+        players = review.title_in(language).translate(ISOLATES)
+        name = f"{players} {review.record.date[:10]}".strip().replace("/", "-")
         return Download(f"{name}{kind.removeprefix('review')}", written)

@@ -13,7 +13,7 @@ from ...base import VERSION
 from ...base.fields import invalid, unknown
 from ...base.languages.texts import DEFAULT, LANGUAGES, texts
 from ...base.web_page import web_page
-from ...go.coords import BLACK, EMPTY, PASS, WHITE, opponent, xy
+from ...go.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
 from ...search.report import SearchReport
@@ -142,11 +142,12 @@ def figures_of_games(reviews: Sequence[GameReview], language: str = DEFAULT) -> 
     """
     moves: dict[str, list[MoveReview]] = {}
     games: Counter[str] = Counter()
+    text = texts(language)
     for number, review in enumerate(reviews, start=1):
-        recorded = {BLACK: review.record.black, WHITE: review.record.white}
+        names = {colour: review.name(colour, language, with_rank=False) for colour in review.players}
         judged = [
-            (recorded[colour] or f"{number}. {review.name(colour, language, with_rank=False)}", review.judged(colour))
-            for colour in review.players
+            (f"{number}. {name}" if name == text(colour_name(colour)) else name, review.judged(colour))
+            for colour, name in names.items()
         ]
         for name, own in judged:
             moves.setdefault(name, []).extend(own)
