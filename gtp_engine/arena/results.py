@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
 from ..base.nesting import parse_json
+from ..go.coords import BLACK, WHITE
 from ..go.game import Game
-from ..go.sgf import GameRecord, write_sgf
+from ..go.sgf import GameRecord, read_sgf, write_sgf
 from .elo import Sprt, Tally, elo_difference, elo_interval, score_interval
 from .match_settings import MatchSettings
 
@@ -204,7 +205,7 @@ def open_book(
     a match. `on_game` is called with each game that is added.
 
     Raises UserError if another program plays this match, or the folder holds another match or damaged results, and
-    OSError if it cannot be written.
+    OSError if it cannot be written, or the record of a game that is still to be counted cannot be read.
     """
     if settings.folder is None:
         yield MatchBook(commands, settings, on_game, [])
@@ -214,7 +215,21 @@ def open_book(
         for left in settings.folder.glob(".*.tmp.*"):  # by a program that was killed
             left.unlink(missing_ok=True)
         saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
+        if settings.rules.stones_stand:
+            saved = [_counted(settings.folder, game) if game.reason == EndReason.MOVE_CAP else game for game in saved]
         yield MatchBook(commands, settings, on_game, saved)
+
+
+def _counted(folder: Path, result: GameResult) -> GameResult:
+    """Counts and saves a game that an older version broke off at the move cap although all stones stand."""
+    record = read_sgf(folder / result.sgf)
+    score = record.to_game().score()
+    players = {BLACK: result.black, WHITE: result.white}
+    result = replace(result, winner=players.get(score.winner), result=str(score), reason=EndReason.SCORE.value)
+    record.result = result.result
+    write_sgf(record, folder / result.sgf, overwrite=True)
+    append_result(folder, result)
+    return result
 
 
 def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
