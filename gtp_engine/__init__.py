@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gtp_engine.nets.model import Model as Model
     from gtp_engine.nets.model import ModelOutputs as ModelOutputs
     from gtp_engine.nets.model_file import load_model as load_model
+    from gtp_engine.nets.model_file import new_model as new_model
     from gtp_engine.nets.model_file import save_model as save_model
     from gtp_engine.nets.stored import RawOutputs as RawOutputs
     from gtp_engine.search.evaluate.batch import Evaluation as Evaluation
@@ -97,7 +98,7 @@ _MODULES = {
     "go.scoring": ("Score",),
     "go.sgf": ("GameRecord", "SgfError", "read_sgf", "read_sgf_games", "write_sgf"),
     "nets.model": ("Model", "ModelOutputs"),
-    "nets.model_file": ("load_model", "save_model"),
+    "nets.model_file": ("load_model", "new_model", "save_model"),
     "nets.stored": ("RawOutputs",),
     "search.evaluate.batch": ("Evaluation", "Network", "load_network"),
     "search.evaluate.inputs": ("NetworkInputs", "network_inputs"),

@@ -28,9 +28,9 @@ class ModelOutputs(NamedTuple):
 class Model(nn.Module):
     """A network of KataGo's family.
 
-    Fresh networks are made by `Model(parse_config("b6c96")).initialise()`, and those in files by
-    `gtp_engine.load_model`. The name of every tensor is its path in the config, see `blocks`. A new
-    model is in training mode, as all modules of torch are; one from a file is in evaluation mode.
+    Fresh networks are made by `gtp_engine.new_model`, and those in files by `gtp_engine.load_model`. The name of every
+    tensor is its path in the config, see `blocks`. A new model is in training mode, as all modules of torch are; one
+    from a file is in evaluation mode.
     """
 
     __call__: Callable[..., ModelOutputs]  # `forward`, for type checkers

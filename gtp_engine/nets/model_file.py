@@ -1,11 +1,31 @@
-"""The torch modules of networks, from files and back to files."""
+"""The torch modules of networks: fresh ones, those in files, and back to files."""
 
 import os
 from pathlib import Path
 
+import torch
+
+from ..base.fields import Range
+from .config import parse_config
 from .katago_file import write_katago_file
 from .library import find_network, load_network
 from .model import Model
+
+
+def new_model(config: str, *, seed: int | None = None) -> Model:
+    """Returns a network with random weights, to learn from the start: float32, on the CPU and in training mode.
+
+    Args:
+        config: Its size in KataGo's style: `b6c96` has 6 blocks of 96 channels (`gtp_engine learn --config`).
+        seed: The seed of the weights, which repeats the same ones; None for torch's own random numbers.
+
+    Raises:
+        UserError: There is no such configuration, or the seed is not a whole number from 0 to 2^62.
+    """
+    if seed is None:
+        return Model(parse_config(config)).initialise()
+    seed = int(Range(0, 2**62, whole=True).parse("seed", seed, from_text=False))
+    return Model(parse_config(config)).initialise(torch.Generator().manual_seed(seed))
 
 
 def load_model(network: str | os.PathLike[str]) -> Model:

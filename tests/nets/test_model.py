@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from reference_outputs import predict
 from torch import Tensor
 from torch.nn import functional
 
+from gtp_engine import UserError, load_model, new_model, save_model
 from gtp_engine.base.system import configure_torch
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.layers import BatchNorm, Board, Rope
@@ -240,3 +242,18 @@ def test_float32_is_exact_on_gpus_wherever_torch_computes(monkeypatch: pytest.Mo
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
     configure_torch(torch.get_num_threads())
     assert not torch.backends.cudnn.allow_tf32
+
+
+def test_a_fresh_network_is_made_by_its_configuration(tmp_path: Path) -> None:
+    one, same, other, any_other = (new_model("b2c16", seed=seed) for seed in (1, 1, 2, None))
+    assert one.training and (one.config, one.config.channels) == (parse_config("b2c16"), 16)
+    first, *others = (model.trunk.conv.weight for model in (one, same, other, any_other))
+    assert [torch.equal(first, weights) for weights in others] == [True, False, False]
+    save_model(one, tmp_path / "new.bin.gz")
+    kept = load_model(tmp_path / "new.bin.gz").state_dict()
+    assert all(torch.equal(value, kept[name]) for name, value in one.state_dict().items())
+    with pytest.raises(UserError, match="unknown architecture 'large'"):
+        new_model("large")
+    for wrong in (-1, "1"):
+        with pytest.raises(UserError, match="invalid seed"):
+            new_model("b2c16", seed=wrong)  # type: ignore[arg-type]
