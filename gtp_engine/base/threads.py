@@ -36,6 +36,8 @@ class NotCopied:
     """Something that threads of this process work for: it can neither be copied nor used by another process."""
 
     _process: int
+    # What callers are told to do instead of a copy, and in a process that was forked.
+    _not_copied, _not_forked = "make another {name}", "make another one"
 
     def __new__(cls, *arguments: object, **named: object) -> Self:
         made = super().__new__(cls)
@@ -44,19 +46,20 @@ class NotCopied:
 
     def _check_process(self) -> None:
         """Raises UserError in a process that was forked later: it has none of the threads, and would wait for ever."""
-        check_process(type(self).__name__, self._process)
+        check_process(type(self).__name__, self._process, self._not_forked)
 
     def __reduce_ex__(self, protocol: object) -> Any:
         name = type(self).__name__
-        raise TypeError(f"this {name} works with threads of this process: make another {name} instead of a copy")
+        remedy = self._not_copied.format(name=name)
+        raise TypeError(f"this {name} works with threads of this process: {remedy} instead of a copy")
 
 
-def check_process(name: str, process: int) -> None:
+def check_process(name: str, process: int, remedy: str = "make another one") -> None:
     """Raises UserError unless `process` is the number of this process; `name` is what works with its threads."""
     if os.getpid() != process:
         raise UserError(
-            f"this {name} belongs to the process that made it, and this one was forked from it: make another one "
-            "here, or start processes with multiprocessing.get_context('spawn')"
+            f"this {name} belongs to the process that made it, and this one was forked from it: {remedy} here, or "
+            "start processes with multiprocessing.get_context('spawn')"
         )
 
 

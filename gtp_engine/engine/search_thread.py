@@ -28,6 +28,8 @@ _UNNOTICED = 10.0  # seconds that a search without limits is waited for before a
 class SearchFuture(NotCopied, Future[T]):
     """A future whose job ends early once it is cancelled: so does a search that an asyncio task no longer awaits."""
 
+    _not_copied, _not_forked = "pass on its result()", "make an Engine and ask it"
+
     def __init__(self, thread: threading.Thread, stop: threading.Event | None, *, is_endless: bool) -> None:
         """Makes a future of a job of a thread, with an event that ends it."""
         super().__init__()

@@ -30,7 +30,7 @@ def test_what_threads_work_for_is_not_copied() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="this Engine works with threads of this process: make another Engine"):
                 attempt(engine)
-        with pytest.raises(TypeError, match="this SearchFuture works with threads of this process"):
+        with pytest.raises(TypeError, match=r"this SearchFuture works with .*: pass on its result\(\) instead"):
             pickle.dumps(engine.ready)
         with pytest.raises(TypeError, match="this SearchRequest has an event of this process: send its game"):
             pickle.dumps(engine.request())
@@ -77,6 +77,7 @@ def test_a_forked_process_is_refused(tmp_path: Path) -> None:
     *lines, status = done.stdout.splitlines()
     assert (status, done.returncode) == ("0", 0), done.stderr
     assert len(lines) == 9 and all(" belongs to the process that made it" in line for line in lines)
+    assert sum("this SearchFuture " in line and ": make an Engine and ask it here, or" in line for line in lines) == 3
 
 
 def test_it_runs_on_another_thread_and_raises_here() -> None:
