@@ -26,6 +26,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from ..base.errors import ProcessLostError, UserError, error_text
+from ..base.messages import plural
 from ..base.system import available_cpus
 from ..nets.layers import BatchNorm
 from .processes import LAUNCHED
@@ -98,7 +99,7 @@ class ProcessGroup:
             return kind
         if self._local_count > torch.cuda.device_count():
             raise UserError(
-                f"{self._local_count} processes for {torch.cuda.device_count()} GPUs: start one for each GPU "
+                f"{self._local_count} processes for {plural(torch.cuda.device_count(), 'GPU')}: start one for each GPU "
                 "(--processes, or torchrun's --nproc-per-node)"
             )
         device = torch.device("cuda", self._local_rank)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..base.errors import UserError
+from ..base.messages import plural
 from ..go.coords import BLACK, COLUMNS, colour_name, point_of_index, vertex
 from ..go.game import Game
 from .data import rows
@@ -43,7 +44,7 @@ def describe_samples(folder: RunFolder, count: int, random: np.random.Generator)
     path = shards[-1] if settings.command == "train" else shards[int(random.integers(len(shards)))]
     samples = Samples(read_shard(path), searched_share=settings.learn.searched_share)
     count = min(count, len(samples))
-    yield f"{count} of {len(samples):,} samples in {path}; all values are for the side to move"
+    yield f"{count} of {plural(len(samples), 'sample')} in {path}; all values are for the side to move"
     for number in random.choice(len(samples), count, replace=False).tolist():
         batch = samples.batch(np.array([number]), np.zeros(1, np.int64))
         yield describe(samples, int(samples.positions[number]), batch)

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from ..base.errors import UserError, error_text
+from ..base.messages import plural
 from ..base.system import configure_torch
 from ..nets.config import NetworkConfig
 from ..nets.layers import BatchNorm
@@ -202,8 +203,8 @@ class Learner:
         for name, value in (values | {"norm of the gradient": float(self._gradient_norm)}).items():
             if not math.isfinite(value):
                 raise LossNotFinite(
-                    f"the {name} became {value} after {self.samples:,} samples; resume from the last checkpoint "
-                    "with a lower learning rate"
+                    f"the {name} became {value} after {plural(self.samples, 'sample')}; resume from the last "
+                    "checkpoint with a lower learning rate"
                 )
         return means
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arena.elo import Tally, elo_interval, finite_elo, wilson_interval
-from ..base.messages import duration_text
+from ..base.messages import duration_text, plural
 from .run_folder import RunFolder
 from .run_settings import RunSettings
 from .storage import shard_facts, total
@@ -113,16 +113,16 @@ def summary(folder: RunFolder) -> str:
     if not folder.network(0).exists():
         return f"{_of_cycles(lines)}the first network is being made, then cycle 1 of {of_run.cycles}"
     games = total(shard_facts(folder.shards, cycle).values()).games
-    saved = f"{games:,} of {of_run.games:,}" if games < of_run.games else f"its {games:,}"
-    return f"{_of_cycles(lines)}cycle {cycle} of {of_run.cycles} is under way, {saved} games are saved"
+    saved = f"{games:,} of {plural(of_run.games, 'game')}" if games < of_run.games else f"its {plural(games, 'game')}"
+    return f"{_of_cycles(lines)}cycle {cycle} of {of_run.cycles} is under way, with {saved} saved"
 
 
 def _of_cycles(lines: Sequence[Mapping[str, Any]]) -> str:
     if not lines:
         return "no cycle is finished; "
     last = lines[-1]
-    done = "1 cycle" if len(lines) == 1 else f"{len(lines)} cycles"
-    text = f"{done}, {last['games_in_all']:,} games, {last['samples']:,} samples, {duration_text(last['seconds'])}"
+    done = plural(len(lines), "cycle"), plural(last["games_in_all"], "game"), plural(last["samples"], "sample")
+    text = ", ".join((*done, duration_text(last["seconds"])))
     rated = [line for line in lines if "elo" in line]
     return f"{text}: {_strength(rated)}; " if rated else f"{text}; its strength is not measured yet; "
 

@@ -42,7 +42,7 @@ class RecordRun(Run):
     def _work(self) -> None:
         records, learn = self.settings.records, self.settings.learn
         kind = "label" if records.has_labels else "game"
-        status = f"resuming after {self.learner.samples:,} samples" if self.learner.samples else "starting"
+        status = f"resuming after {plural(self.learner.samples, 'sample')}" if self.learner.samples else "starting"
         self.observer.begin(f"{self.network.name} from {kind}s, in {self.folder.path}: {status}", self.state.lines)
         games = self._labels() if records.has_labels else self._records()
         held = is_held(games.games["number"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.errors import UserError
 from ..base.files import files_with, write_text
+from ..base.messages import plural
 from ..base.settings import settings_of
 from ..base.web_page import web_page
 from ..go.coords import PASS
@@ -87,7 +88,7 @@ def _newest_game(folder: RunFolder) -> str:
     for path in reversed(files_with((".sgf",), folder.records)):
         with suppress(OSError, UserError):
             for record in reversed([game for game in read_sgf_games(path) if game.moves]):
-                about = f"{len(record.moves)} moves, komi {record.komi:g}, {shown_result(record.result)}"
+                about = f"{plural(len(record.moves), 'move')}, komi {record.komi:g}, {shown_result(record.result)}"
                 return _boards(f"The newest game: {record.black} against itself, {about}.", record.to_game())
     return ""
 
@@ -101,7 +102,7 @@ def _held_back_game(folder: RunFolder) -> str:
                 game = games.begin(place)
                 for move in unpack_moves(games.moves_of(place), game.width, game.height):
                     game.play(*move)
-                about = f"{len(game.moves)} moves, komi {games.games['komi'][place]:g}"
+                about = f"{plural(len(game.moves), 'move')}, komi {games.games['komi'][place]:g}"
                 return _boards(f"A game of the records that is held back: {about}.", game)
     return ""
 

@@ -18,6 +18,7 @@ from typing import Any
 from ..arena.elo import Tally
 from ..arena.network_match import NetworkPlayer, play_networks
 from ..base.errors import UserError
+from ..base.messages import plural
 from ..base.pool import Pool
 from ..base.processes import own_unless
 from ..nets.katago_file import NetworkFileError, write_katago_file
@@ -70,7 +71,7 @@ class SelfPlayRun(Run):
         if self.state.cycle > cycle.cycles:
             status = 'all cycles are finished; raise "cycles" in settings.toml to continue'
         network = network_name(Path(self.state.start)) if self.state.start else cycle.network
-        title = f"{network}, {cycle.cycles} cycles of {cycle.games} games: {status}"
+        title = f"{network}, {plural(cycle.cycles, 'cycle')} of {plural(cycle.games, 'game')}: {status}"
         self.observer.begin(title, self.state.lines)
         self._start_clock()
         self._tell_pace()
@@ -213,7 +214,7 @@ class SelfPlayRun(Run):
         with_options = partial(Samples, searched_share=share, suicide_areas=areas, surprise_share=surprise_share)
         samples = with_options(join(sets)) if sets else None
         if samples is None or not len(samples):
-            raise UserError(f"{self.folder.shards}: no samples to learn from in {len(shards)} shards")
+            raise UserError(f"{self.folder.shards}: no samples to learn from in {plural(len(shards), 'shard')}")
         return samples
 
     def _measured_on(self, shards: Collection[Path]) -> dict[str, Any]:

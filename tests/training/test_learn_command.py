@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import miniature
 import numpy as np
@@ -344,7 +344,9 @@ def test_both_kinds_of_runs_log_the_same_fields_and_are_drawn_together(games: Pa
     assert RecordRun(records, Kept()).go()
     selfplay = RunFolder(tmp_path / "selfplay")
     selfplay.create(miniature.settings(cycles="1", games="12", random_games="0", samples="640"))
-    assert SelfPlayRun(selfplay, Kept()).go()
+    with patch.object(Kept, "begin") as begun:
+        assert SelfPlayRun(selfplay, Kept()).go()
+    assert begun.call_args.args[0] == "b1c16, 1 cycle of 12 games: starting"
     common = ["samples", "time", "seconds", "rate", "learning_rate", "losses"]
     (cycle,) = selfplay.log()
     for line in records.log():

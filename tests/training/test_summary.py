@@ -80,7 +80,7 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
     folder.network(0).touch()
     assert summary(folder) == (
         "1 cycle, 1,200 games, 640 samples, 1.5 minutes: network 1 has +364 Elo over network 0 (95% interval +209 to "
-        "+554); cycle 2 of 3 is under way, 0 of 48 games are saved"
+        "+554); cycle 2 of 3 is under way, with 0 of 48 games saved"
     )
     even, stronger = ([*lines, CYCLE | {"cycle": 2} | elo_fields(lines, 1, tally)] for tally in (EVEN, WON))
     chance, lost = ([CYCLE | {"cycle": 1} | elo_fields([], 0, tally)] for tally in (EVEN, Tally(4, 0, 36)))
@@ -96,15 +96,18 @@ def test_a_summary_says_how_strong_the_network_is_and_where_the_run_is(tmp_path:
         assert text in summary(folder_with(tmp_path / str(number), others, cycles=str(cycles)))
 
 
-@pytest.mark.parametrize(("games", "text"), [(47, "47 of 48 games are saved"), (70, "its 70 games are saved")])
+@pytest.mark.parametrize(
+    ("games", "wanted", "text"),
+    [(47, 48, "47 of 48 games"), (70, 48, "its 70 games"), (0, 1, "0 of 1 game"), (1, 1, "its 1 game")],
+)
 def test_a_summary_counts_the_games_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: int, text: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: int, wanted: int, text: str
 ) -> None:
     """Workers play on until they are told to stop, so that a cycle can have more games than it asked for."""
-    folder = folder_with(tmp_path / "run", [])
+    folder = folder_with(tmp_path / "run", [], games=str(wanted))
     folder.network(0).touch()
     monkeypatch.setattr("gtp_engine.training.log.total", lambda shards: SimpleNamespace(games=games))
-    assert summary(folder) == f"no cycle is finished; cycle 1 of 3 is under way, {text}"
+    assert summary(folder) == f"no cycle is finished; cycle 1 of 3 is under way, with {text} saved"
 
 
 def test_a_summary_of_records_tells_what_the_measurements_say(tmp_path: Path) -> None:
@@ -128,7 +131,7 @@ def test_a_report_before_the_first_cycle_is_a_line_that_says_where_the_run_is(tm
     with pytest.raises(ValueError, match=message):
         write_report([folder], tmp_path / "report.html")
     folder.network(0).touch()
-    with pytest.raises(ValueError, match="no cycle is finished; cycle 1 of 3 is under way, 0 of 48 games are saved"):
+    with pytest.raises(ValueError, match="no cycle is finished; cycle 1 of 3 is under way, with 0 of 48 games saved"):
         write_report([folder], tmp_path / "report.html")
 
 

@@ -101,7 +101,7 @@ def find_source_files(sources: Sequence[Path], on_error: Callable[[str], None]) 
     shards = [SourceFiles(_shown(*entry), (entry,)) for entry in files if _name(entry).endswith(LINES_SUFFIX)]
     for first in range(0, len(single), FILES_PER_SHARD):
         chosen = tuple(single[first : first + FILES_PER_SHARD])
-        shards.append(SourceFiles(f"{len(chosen)} files from {printable(_name(chosen[0]))}", chosen))
+        shards.append(SourceFiles(f"{plural(len(chosen), 'file')} from {printable(_name(chosen[0]))}", chosen))
     return shards
 
 
@@ -166,7 +166,7 @@ def read_sgf_dataset(
         sets.append(games.choose(is_new))
     reasons = ", ".join(f"{reason}: {times:,}" for reason, times in (+skipped).most_common())
     if not count:
-        raise UserError(f"no games to learn from: {read} records read" + (f" ({reasons})" if reasons else ""))
+        raise UserError(f"no games to learn from: {plural(read, 'record')} read" + (f" ({reasons})" if reasons else ""))
     report(len(shards), 0)
     observer.message(f"{plural(read, 'record')} read")
     if reasons:

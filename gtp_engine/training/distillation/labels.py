@@ -177,7 +177,7 @@ def make_labels(
             done = len(tasks) - len(_missing(folder, tasks))
             observer.progress("labels", done, len(tasks))
             count = plural(labels.game_count, "label")
-            observer.message(f"{task.name}: {count}, {rate:.1f} positions/s; {done} of {len(tasks)} shards")
+            observer.message(f"{task.name}: {count}, {rate:.1f} positions/s; {done} of {plural(len(tasks), 'shard')}")
         if _missing(folder, tasks):
             raise Stopped
 
