@@ -1,9 +1,10 @@
 """Compiling the solver in another process, before anybody asks it something.
 
-It takes half a minute, once on a machine, in which numba would keep this process from answering and from ending.
-Programs that offer the solver begin it as soon as the engine is ready. The process ends with the program, and has its
-priority, since on a busy machine a question would wait for minutes otherwise: the first one waits for it instead of
-compiling the same again (`prepare`). Moves and counts never wait: they do without the solver until it `is_ready`.
+It takes half a minute after each change of the program, Python or numba, in which numba would keep this process from
+answering and from ending. Programs that offer the solver begin it as soon as the engine is ready. The process ends with
+the program, and has its priority, since on a busy machine a question would wait for minutes otherwise: the first one
+waits for it instead of compiling the same again (`prepare`). Moves and counts never wait: they do without the solver
+until it `is_ready`.
 """
 
 import logging
@@ -63,7 +64,7 @@ def prepare(is_stopped: Callable[[], bool] = lambda: False) -> None:
 
     begin()
     if _helper is not None and is_compiling():
-        logger.warning("compiling the solver, which is done once on this machine")
+        logger.warning("compiling the solver; its code is kept until the program, Python or numba changes")
         warm_up.wait_for_helper(_helper, "the solver", is_stopped)
     if not (_is_loaded or is_compiling()):
         use_solver()

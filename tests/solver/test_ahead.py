@@ -76,11 +76,12 @@ def test_nothing_is_started_if_the_solver_is_there(
 
 
 def test_a_question_waits_for_the_helper_and_can_be_stopped(
-    started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
+    started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     compiled = Mock()
     monkeypatch.setattr(first_calls, "use_solver", compiled)
     ahead.prepare(lambda: True)
+    assert caplog.messages == ["compiling the solver; its code is kept until the program, Python or numba changes"]
     compiled.assert_not_called()
     assert not ahead.is_ready()
     looked = []
