@@ -48,11 +48,11 @@ def main() -> None:
         features = binding.get_host_cpu_features()
         known = [target for target in WHEEL_TARGETS if all(features.get(name) for name in target.needs)]
         for target in WHEEL_TARGETS:
-            if target in (known[:1] if arguments.first else known):
-                print(f"compiling for {target.name} {target.features}", flush=True)
-                compile_for(target, source)
-            elif target not in known:
+            if target not in known:
                 print(f"left out {target.name} {target.features}: this processor cannot execute its code")
+        for target in known[:1] if arguments.first else known:
+            print(f"compiling for {target.name} {target.features}", flush=True)
+            compile_for(target, source)
         command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
         subprocess.run([*command, "-w", folder, source], check=True, cwd=temporary)
     print(*folder.glob("*.whl"), sep="\n")
