@@ -71,7 +71,7 @@ def test_the_five_boards_are_solved_in_every_language(language: str, monkeypatch
 def test_a_game_of_the_steps_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("board_view", "ask_opponent"):
         monkeypatch.setattr(f"gtp_engine.clients.terminal.learning.{name}", Mock())
-    screen, learner = Typist("A2", "hint", "B1", "", "next", "", "E5"), Learner(STEPS)
+    screen, learner = Typist("A2", "", "hint", "B1", "", "next", "", "E5"), Learner(STEPS)
     learner.go(5)
     replies = iter(["A1"])
 
@@ -81,9 +81,9 @@ def test_a_game_of_the_steps_is_played_to_its_end(monkeypatch: pytest.MonkeyPatc
 
     assert Lessons(screen, Mock(), "en", lambda: learner).run(wait)  # type: ignore[arg-type]
     taken = "The stone at A1 can be taken: play at B1."
-    assert taken in screen.said[1] and taken in screen.said[2]
-    assert screen.said[3] == ["You have captured first: you win!", "Press Enter for the next step."]
-    assert learner.step.goal == "game" and len(screen.said) == 7  # Enter begins the game
+    assert all(taken in screen.said[place] for place in (1, 2, 3))  # Enter keeps the game
+    assert screen.said[4] == ["You have captured first: you win!", "Press Enter for the next step."]
+    assert learner.step.goal == "game" and len(screen.said) == 8  # Enter begins the game
 
 
 def test_the_opponent_takes_what_it_can() -> None:

@@ -13,7 +13,7 @@ from ...go.drawing import Marks
 from ...go.game import Game
 from ...go.regions import chains_of
 from ...study.first_steps import GAME
-from ...study.learner import RIGHT, Learner, ask_opponent, atari_marks, ataris, opponent_move
+from ...study.learner import ASKED, RIGHT, Learner, ask_opponent, atari_marks, ataris, opponent_move
 from ...table.played_game import PlayedGame
 from .board import board_view
 from .screen import Screen
@@ -104,7 +104,11 @@ class Lessons:
         return self._said(Phrase("steps.typed", {"point": example_point(learner.game.width, learner.game.height)}))
 
     def _do(self, learner: Learner, command: str) -> None:
-        """Executes a word; Enter begins the next step after a right answer, and otherwise shows this one again."""
+        """Executes a word; Enter goes on after an answer, and otherwise shows this step again: a game is kept."""
+        if not command and learner.state == ASKED:
+            self._draw(learner)
+            self._say(learner)
+            return
         step = {"next": 1, "back": -1, "": learner.state == RIGHT}.get(command)
         if step is not None:
             learner.go(min(max(learner.number + step, 0), len(learner.steps) - 1))
