@@ -83,12 +83,12 @@ class Reason:
     Attributes:
         sentence: The sentence, in no language yet.
         line: The points of the moves that show it, from the position before the move: it begins with the move played,
-            with a better one, or with another move that loses points.
+            with a better one, or with another move that loses points; empty if other mistakes show it.
         points: The stones or points that the sentence is about.
     """
 
     sentence: Phrase
-    line: tuple[int, ...]
+    line: tuple[int, ...] = ()
     points: frozenset[int] = frozenset()
 
     @property

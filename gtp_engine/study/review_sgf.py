@@ -90,7 +90,8 @@ def move_comment(review: MoveReview) -> str:
 
 
 def _reason_text(review: MoveReview, reason: Reason) -> str:
-    return f"{reason.text} ({review.line_text(reason.line[:LONGEST_VARIATION])})"
+    line = review.line_text(reason.line[:LONGEST_VARIATION])
+    return f"{reason.text} ({line})" if line else reason.text
 
 
 def summary(review: GameReview) -> str:

@@ -60,6 +60,7 @@ def test_the_first_of_mistakes_of_one_kind_is_named() -> None:
     assert {number: each.text for number, each in find_recurring(game)} == dict.fromkeys(
         (1, 5), "The first of 2 such mistakes was 1 D4; then came 5 F6."
     )
+    assert not any(each.line for _, each in find_recurring(game)), "no moves show it"
     stones = game_of(moves[:2], reasons={1: told("weaker", D4, G7), 3: told("dies", G7)})
     assert [number for number, _ in find_recurring(stones)] == [1, 3]
     points = game_of(moves[:2], reasons={1: told("bigger", D4, G7), 3: told("bigger", G7)})

@@ -140,7 +140,7 @@ def test_every_text_of_the_page_is_used() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_in_every_language(language: str) -> None:
-    review = game_of(MOVES, reasons={1: [reason((D4, PASS))]})
+    review = game_of(MOVES, reasons={1: [reason((D4, PASS)), reason(())]})
     review.record.black = ""
     review.record.result = "B+R"
     text = texts(language)
@@ -153,7 +153,7 @@ def test_the_page_in_every_language(language: str) -> None:
         english = {texts()(name) for name in ("turning.title", "players.lost", "script.pass", "trust.title")}
         assert (language == "en") == bool(english & set(said))
         assert review.reasons[1][0].text_in(language) in reader.texts["li"]
-        assert f"2 {text('script.pass')}" in page
+        assert f"2 {text('script.pass')}" in page and '<span class="line"></span>' not in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

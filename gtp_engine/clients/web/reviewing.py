@@ -300,7 +300,8 @@ class Reviewing(Part):
         session, mistake, lines = self.session, self.mistake(), list[Sequence[int]]()
         number = whole_number(message, "number", 0, MOST_NODES)
         if mistake is not None and self.job is not None:
-            lines = [mistake.worst.better_line, *(reason.line for reason in self.job.reasons(mistake))]
+            worst = mistake.worst
+            lines = [worst.better_line, *(reason.line or (worst.move.point,) for reason in self.job.reasons(mistake))]
         parent = session.node.parent
         is_known = parent is not None and number < len(lines)
         shown = line_shown(session.position(parent), lines[number]) if is_known else {}

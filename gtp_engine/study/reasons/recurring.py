@@ -22,7 +22,7 @@ def find_recurring(review: GameReview) -> Iterator[tuple[int, Reason]]:
         if len(moves) > 1:
             first, *others = map(_name, moves)
             values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join(others)}
-            yield mistake.worst.number, Reason(Phrase("reason.first", values), (mistake.worst.move.point,))
+            yield mistake.worst.number, Reason(Phrase("reason.first", values))
 
 
 def _are_alike(review: GameReview, one: Mistake, other: Mistake) -> bool:
