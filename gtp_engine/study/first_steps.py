@@ -98,7 +98,7 @@ def read_steps(path: Path | None = None) -> tuple[Step, ...]:
         raise UserError(f"first steps: {name} cannot be read: {error_text(error)}") from None
     tables = found.pop("step", None)
     if found or not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables) or not tables:
-        raise UserError(f"first steps: {name} has no steps, or more than steps: each begins with [[step]]")
+        raise UserError(f"first steps: {name} is to hold steps and nothing else: each begins with [[step]]")
     steps = []
     for number, table in enumerate(tables, 1):
         try:
@@ -185,8 +185,11 @@ def _read_texts(table: Mapping[str, Any], needed: Sequence[str]) -> dict[str, di
     for language in LANGUAGES:
         texts = table.get(language, {})
         known = [*needed, REFUSED]
-        if not isinstance(texts, dict) or not all(key in known and isinstance(texts[key], str) for key in texts):
-            raise UserError(f"[step.{language}]: expected texts named {', '.join(known)}")
+        if not isinstance(texts, dict):
+            raise UserError(f"expected a table [step.{language}]")
+        for key, text in texts.items():
+            if key not in known or not isinstance(text, str):
+                raise UserError(f"[step.{language}], {key}: expected texts named {', '.join(known)}")
         found[language] = {**found.get(DEFAULT, {}), **{key: text.strip() for key, text in texts.items()}}
         if missing := [key for key in needed if not found[language].get(key)]:
             raise UserError(f"[step.{language}] has no {missing[0]}")

@@ -227,8 +227,10 @@ def test_a_missing_language_or_text_is_shown_in_english(tmp_path: Path) -> None:
         ('task = "Take it."', "", r"step 1: \[step.en\] has no task"),
         ("[step.en]", "[step.fr]", "step 1: unknown 'fr'"),
         ("[step.en]", "[step.ja]", r"step 1: \[step.en\] has no title"),
-        ('right = "Yes."', 'rihgt = "Yes."', r"step 1: \[step.en\]: expected texts named title, text"),
-        (OWN, "", "has no steps"),
+        ('right = "Yes."', 'rihgt = "Yes."', r"step 1: \[step.en\], rihgt: expected texts named title, text"),
+        ('right = "Yes."', "right = 1", r"step 1: \[step.en\], right: expected texts named title, text"),
+        ("[step.en]", "en = 1\n[step.ja]", r"step 1: expected a table \[step.en\]"),
+        (OWN, "", "is to hold steps and nothing else"),
         (OWN, "[[step", "cannot be read"),
     ],
 )
