@@ -84,7 +84,7 @@ def move_comment(review: MoveReview) -> str:
     if not review.has_cost:
         return text
     line = review.line_text(review.better_line)
-    loss = f"{review.points_loss:.1f} points and {100 * review.winrate_loss:.1f}% of the win rate"
+    loss = f"{review.points_loss:.1f} points and {100 * review.winrate_loss:.1f}% in win rate"
     played, best = review.vertex(review.move.point), review.vertex(review.best)
     return f"{text}\n{played} loses {loss}; {best} was better.\nBetter line: {line}"
 

@@ -346,7 +346,7 @@ def test_the_curve_and_the_files_fall_by_the_costs_of_the_list() -> None:
 def test_comment() -> None:
     assert move_comment(review(BLACK, D4, E5, (0.5, 0.7), (0.0, 4.0))) == (
         "Black's win rate: 30.0%\nLead: W+4.0\nVisits: 20\nMain line: F6 F6\n"
-        "D4 loses 4.0 points and 20.0% of the win rate; E5 was better.\nBetter line: E5 F6"
+        "D4 loses 4.0 points and 20.0% in win rate; E5 was better.\nBetter line: E5 F6"
     )
     assert "Better" not in move_comment(review(BLACK, E5, E5, (0.5, 0.7), (0.0, 4.0)))
     too_little_to_show = loss(1, BLACK, D4, E5, 0.04, 0.0004)

@@ -274,7 +274,7 @@ def test_moves_have_their_cost_and_reasons() -> None:
     assert first == {
         "colour": BLACK,
         "point": "cc",
-        "verdict": "Lost 2.0 points and 0.0% of the win rate; B4 is better.",
+        "verdict": "Lost 2.0 points and 0.0% in win rate; B4 is better.",
         "mistake": 1,
         "reasons": [["D4 is a neutral point: it gains no territory.", "bb.."]],
     }
