@@ -75,6 +75,16 @@ def test_steps_are_left_and_come_back_where_they_were(learning: Any) -> None:
     expect(page.locator("#first-steps h2")).to_have_text(STEPS[2].texts[language]["title"])
 
 
+def test_the_task_and_the_buttons_are_in_sight_on_a_tablet(learning: Any) -> None:
+    page, _ = learning
+    page.set_viewport_size({"width": 768, "height": 1024})
+    expect(page.locator("#step-next")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 375, "height": 553})
+    page.locator("#first-steps .numbers button").nth(7).click()
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#step-begin")).to_be_in_viewport(ratio=1)
+
+
 def test_the_keyboard_is_enough(learning: Any) -> None:
     page, language = learning
     page.focus("#board")

@@ -67,6 +67,8 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
         return page.get_attribute("body", "data-face"), page.evaluate(IN_SIGHT)
 
     assert face() == ("play", ["new", "open", "learn", "myGames"])
+    if page.viewport_size["width"] > 600:  # pixels; on a phone they take two rows
+        assert len({page.locator(button).bounding_box()["y"] for button in ("#new", "#more")}) == 1, "one row"
     play_first_move(page)
     wait_for_status(page, "your turn")
     assert face() == ("play", ["undo", "hint", "pass"])
@@ -88,6 +90,12 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     name, buttons = face()
     assert name == "review" and 4 <= len(buttons) <= 5
     assert len({page.locator(button).bounding_box()["y"] for button in ("#analyse", "#more")}) == 1, "one row"
+
+
+def test_the_buttons_of_a_new_game_are_in_sight_on_a_small_phone(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 553})
+    page.click("#new")
+    expect(page.locator("#new-dialog .cancel")).to_be_in_viewport(ratio=1)
 
 
 @both_screens
