@@ -285,3 +285,19 @@ def test_a_parenthesis_before_the_last_moves() -> None:
         "line 1: a parenthesis that closed the game before its last moves was left out"
     ]
     assert [len(read_sgf(game).moves) for game in split_games(content)] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "repairs"),
+    [
+        ("(;KM[7];B[aa](;W[bb])(;W[cc]));B[dd])", 2, 0),
+        ("(;KM[7];B[aa]\n(;W[bb]\n)\n(;W[cc]\n)\n)\n;B[dd])", 2, 0),
+        ("(;KM[7];B[aa]);W[bb](;B[cc])(;B[dd]))", 3, 1),
+        ("(;KM[7];B[aa]);N[)]W[bb])", 1, 0),
+    ],
+)
+def test_a_parenthesis_after_variations_closes_the_game(text: str, moves: int, repairs: int) -> None:
+    """No node may follow variations: such a game is complete, and what comes after it is none of its moves."""
+    record = read_sgf(text.encode())
+    assert (len(record.moves), len(record.repairs)) == (moves, repairs)
+    assert [len(read_sgf(game).moves) for game in split_games(text.encode())] == [moves]

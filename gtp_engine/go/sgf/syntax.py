@@ -47,7 +47,8 @@ _REFERENCE = rf"""
     (?<![A-Za-z]) RN \s*+ {_ANY_VALUE} \s*+ PT (?=\s*+\[)
     (?> {_ANY_VALUE} | [^()] | \( (?> {_ANY_VALUE} | [^()] )*+ \)?+ )*+ \)?+
 """
-_FURTHER_MOVE = r"\s*+ ; \s*+ [BW] \s*+ \["  # after a variation only another one may begin
+# After a variation only another one may begin. A game that ends with variations is complete, whatever follows it.
+_EARLY = r"(?<=\]) \) (?= \s*+ ; \s*+ [BW] \s*+ \[ )"
 # Values match as a whole, so that nothing inside them is corrected; one that is never closed extends to the end. A
 # value that the file does not go on after has brackets that should be escaped: it extends over pairs of them, or to the
 # first closing bracket after which the file goes on. Possessive quantifiers and atomic groups keep the time linear for
@@ -62,7 +63,7 @@ _VALUE_OR_CORRECTION = re.compile(
     | (?P<damaged> \[ (?> [^\\\]]+ | \\. )*+ \] )
     | (?P<root> {ROOT_WITHOUT_SEMICOLON} )
     | (?P<reference> {_REFERENCE} )
-    | (?P<early> \) (?= {_FURTHER_MOVE} ) )
+    | (?P<early> {_EARLY} )
     | (?<![A-Za-z0-9]) (?: (?P<lower_case> [a-z]+ ) | (?P<with_digits> [A-Za-z]++ [0-9] [A-Za-z0-9]*+ ) )
       (?= [\s\u0080-\U0010ffff]*+ \[ )
     | (?P<stray> (?<=\]) [^!-~]*+ [^A-Za-z0-9\s()\[\];\x7f-\U0010ffff]++ {_SKIPPED} )
@@ -72,7 +73,7 @@ _VALUE_OR_CORRECTION = re.compile(
 )
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 # A bracket, or what has brackets that do not count.
-_BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | \) {_FURTHER_MOVE} | [()]", re.VERBOSE | re.DOTALL)
+_BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | (?P<early> {_EARLY} ) | [()]", re.VERBOSE | re.DOTALL)
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
@@ -91,7 +92,7 @@ def split_games(content: bytes) -> list[bytes]:
     while start := GAME_START.search(text, position):
         depth, position = 0, len(text)
         for bracket in _BRACKET.finditer(text, start.start()):
-            depth += {"(": 1, ")": -1}.get(bracket[0], 0)
+            depth += 0 if bracket["early"] else {"(": 1, ")": -1}.get(bracket[0], 0)
             if not depth:
                 position = bracket.end()
                 break
