@@ -275,6 +275,9 @@ def test_variations_of_cyberoro_are_left_out_and_told() -> None:
     assert said == ["line 17: a variation in Cyberoro's own form was left out"]
     assert len(split_games(content)) == 1 and len(read_sgf(split_games(content)[0]).moves) == 3
     assert read("RN[12]").repairs == ()  # Fox
+    content = f"(;KM[7];B[pd]RN[1]PT[2];W[dd])\n(;KM[6];B[dd];W[pp]{other}\n)".encode()  # the first by another program
+    assert [len(record.moves) for record in read_sgf_games(content)] == [1, 2]
+    assert [len(read_sgf(game).moves) for game in split_games(content)] == [1, 2]
 
 
 def test_a_parenthesis_before_the_last_moves() -> None:

@@ -42,10 +42,11 @@ _GOES_ON = rf"""
                       | ; {_SKIPPED} (?: \Z | [;()] | {_NAME} ) ) )
 """
 _ANY_VALUE = r"\[ (?> [^\\\]]+ | \\. | \\\Z )*+ (?: \] | \Z )"
-# Cyberoro's form of a variation: a title, the move from which it differs, and moves up to an unopened parenthesis.
+# Cyberoro's form of a variation: a title, the move from which it differs, and moves up to an unopened parenthesis. One
+# after which the game does not go on is that of the game, as other programs write it.
 _REFERENCE = rf"""
     (?<![A-Za-z]) RN \s*+ {_ANY_VALUE} \s*+ PT (?=\s*+\[)
-    (?> {_ANY_VALUE} | [^()] | \( (?> {_ANY_VALUE} | [^()] )*+ \)?+ )*+ \)?+
+    (?> {_ANY_VALUE} | [^()] | \( (?> {_ANY_VALUE} | [^()] )*+ \)?+ )*+ (?: \) (?= \s*+ [A-Z;)] ) )?+
 """
 # After a variation only another one may begin. A game that ends with variations is complete, whatever follows it.
 _EARLY = r"(?<=\]) \) (?= \s*+ ; \s*+ [BW] \s*+ \[ )"
