@@ -154,6 +154,9 @@ def test_other_rules_are_not_guessed(text: str) -> None:
         ("持碁", "draw"),
         ("Jigo", "draw"),
         ("黑番", "黑番"),
+        ("Black to play, White resigns", "Black to play, White resigns"),
+        ("White (Black: Ann) wins", "White (Black: Ann) wins"),
+        ("Black wins, White resigned", "B+R"),
         ("黑胜3/4目", "B+"),
     ],
 )

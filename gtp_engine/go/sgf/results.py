@@ -17,8 +17,9 @@ _NOBODY |= dict.fromkeys(("和棋", "和局", "持碁", "持棋", "ジゴ", "무
 # In "Black resigns. W 33.5 B 31.0", which NNGS has, the verb itself says how.
 # Cyberoro begins with the number of moves: 226수 백불계승.
 _PLAYERS = {"black": BLACK, "黑": BLACK, "黒": BLACK, "흑": BLACK, "white": WHITE, "白": WHITE, "백": WHITE}
-_WORDS = re.compile(
-    rf"(?:\d{{1,4}}수)?(?P<player>{'|'.join(_PLAYERS)})(?P<before>.*?)"
+_PLAYER = "|".join(_PLAYERS)
+_WORDS = re.compile(  # with the other player before the verb they do not say whose it is
+    rf"(?:\d{{1,4}}수)?(?P<player>{_PLAYER})(?P<before>(?:(?!{_PLAYER}).)*?)"
     r"(?:(?P<wins>wins?|won|胜|勝|승)|loses?|lost|负|負|敗|败|패|(?P<reason>resign|forfeit))(?P<after>.*)",
     re.DOTALL,
 )
