@@ -205,7 +205,7 @@ def open_book(
     a match. `on_game` is called with each game that is added.
 
     Raises UserError if another program plays this match, or the folder holds another match or damaged results, and
-    OSError if it cannot be written, or the record of a game that is still to be counted cannot be read.
+    OSError if it cannot be written.
     """
     if settings.folder is None:
         yield MatchBook(commands, settings, on_game, [])
@@ -216,18 +216,26 @@ def open_book(
             left.unlink(missing_ok=True)
         saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
         if settings.rules.stones_stand:
-            saved = [_counted(settings.folder, game) if game.reason == EndReason.MOVE_CAP else game for game in saved]
+            saved = [counted for game in saved if (counted := _counted(settings.folder, game)) is not None]
         yield MatchBook(commands, settings, on_game, saved)
 
 
-def _counted(folder: Path, result: GameResult) -> GameResult:
-    """Counts and saves a game that an older version broke off at the move cap although all stones stand."""
-    record = read_sgf(folder / result.sgf)
+def _counted(folder: Path, result: GameResult) -> GameResult | None:
+    """Returns a game; counts and saves it if an older version broke it off at the move cap although all stones stand.
+
+    Returns None for such a game without its record, which is to be played again.
+    """
+    file = folder / result.sgf
+    if result.reason != EndReason.MOVE_CAP:
+        return result
+    if not file.is_file():
+        return None
+    record = read_sgf(file)
     score = record.to_game().score()
     players = {BLACK: result.black, WHITE: result.white}
     result = replace(result, winner=players.get(score.winner), result=str(score), reason=EndReason.SCORE.value)
     record.result = result.result
-    write_sgf(record, folder / result.sgf, overwrite=True)
+    write_sgf(record, file, overwrite=True)
     append_result(folder, result)
     return result
 

@@ -165,6 +165,9 @@ def test_a_folder_with_long_games_that_were_not_counted_resumes_with_their_count
         assert (result.games[0], len(result.games), result.broken_off) == (counted, games, 0)
         assert record.read_text() == text
     assert len(saved.read_text().splitlines()) == 3  # as it was, counted, and the second game
+    saved.write_text(json.dumps(older) + "\n")
+    record.unlink()
+    assert play(games=1, **options).games == (counted,) and record.read_text() == text  # played again
 
 
 @pytest.mark.parametrize(
