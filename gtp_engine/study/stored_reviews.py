@@ -79,15 +79,13 @@ def find_review(database: Database, key: str) -> Stored | None:
 def kept_reviews(database: Database) -> dict[str, str]:
     """Returns the reviews that `find_review` finds, by the keys of their games: "review" or "lesson".
 
-    To read one takes a while: those that another version has kept are read here once.
+    To read one takes a while: those that another version has kept are read here once, and each is marked at once, so
+    that nothing is read again if the program ends meanwhile.
     """
     mark = f"substr(content, 1, {len(_READABLE)})"
-    changes = []
     for key, content in database.rows(f"SELECT key, content FROM reviews WHERE {mark} NOT IN (?, ?)", *_MARKS):
         now = (_UNREADABLE if find_review(database, key) is None else _READABLE) + _unmarked(content)
-        changes.append(Change("UPDATE reviews SET content = ? WHERE key = ? AND content = ?", (now, key, content)))
-    if changes:
-        database.change(*changes)
+        database.change(Change("UPDATE reviews SET content = ? WHERE key = ? AND content = ?", (now, key, content)))
     rows = database.rows(f"SELECT key, is_lesson FROM reviews WHERE {mark} = ?", _READABLE)
     return {key: "lesson" if is_lesson else "review" for key, is_lesson in rows}
 

@@ -84,6 +84,21 @@ def test_reviews_of_other_versions_are_read_once_to_know_whether_they_open(
         assert marked[9:] == (bare if opens else other)
 
 
+def test_what_was_found_out_about_kept_reviews_stays_if_the_program_ends_meanwhile(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for komi in (6.5, 7.5):
+        review = own_review()
+        review.record.komi = komi
+        keep_review(database, review, is_lesson=False)
+    database.change(Change("UPDATE reviews SET content = substr(content, 10)"))  # as the first versions kept them
+    monkeypatch.setattr(stored_reviews, "find_review", Mock(side_effect=(None, KeyboardInterrupt)))
+    with pytest.raises(KeyboardInterrupt):
+        kept_reviews(database)
+    monkeypatch.undo()
+    assert len(kept_reviews(database)) == 1
+
+
 def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Database) -> None:
     assert find_losses(database).games == 0
     keep_review(database, own_review(), is_lesson=False)
