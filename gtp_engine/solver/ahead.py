@@ -1,10 +1,10 @@
 """Compiling the solver in another process, before anybody asks it something.
 
-It takes half a minute after each change of the program, Python or numba, in which numba would keep this process from
-answering and from ending. Programs that offer the solver begin it as soon as the engine is ready. The process ends with
-the program, and has its priority, since on a busy machine a question would wait for minutes otherwise: the first one
-waits for it instead of compiling the same again (`prepare`). Moves and counts never wait: they do without the solver
-until it `is_ready`.
+It takes half a minute, in which numba would keep this process from answering and from ending, and again that long after
+each change of the program, Python or numba. Programs that offer the solver begin it as soon as the engine is ready. The
+process ends with the program, and has its priority, since on a busy machine a question would wait for minutes
+otherwise: the first one waits for it instead of compiling the same again (`prepare`). Moves and counts never wait: they
+do without the solver until it `is_ready`.
 """
 
 import logging
