@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,6 +18,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from gtp_engine.base.errors import UserError
+from gtp_engine.base.web_page import content_hash
 from gtp_engine.clients.web import opening
 from gtp_engine.clients.web.guard import Guard
 from gtp_engine.clients.web.server import Server, own_address
@@ -152,16 +154,27 @@ def test_a_move_is_sent_before_it_is_saved(during: During, monkeypatch: pytest.M
 def test_only_files_of_the_page_are_served(during: During) -> None:
     @during
     async def visit(browser: Browser) -> None:
-        for path in ("/page.js", "/page.css", "/languages/en.json", "/icon.svg"):
+        for path in ("/page.js", "/first_steps.js", "/languages/en.json", "/icon.svg"):
             assert (await browser.get(path))[0] == 200
         for path in ("/index.html", "/../server.py", "/%2e%2e/server.py", "/languages/../../server.py", "//etc/passwd"):
             assert (await browser.get(path))[0] == 404, path
 
 
+def test_the_page_contains_its_style_sheets_and_allows_no_others(during: During) -> None:
+    sheets = [path.read_text("utf-8") for path in Path(opening.__file__).parent.glob("static/*.css")]
+
+    @during
+    async def visit(browser: Browser) -> None:
+        _, answer = await browser.get("/")
+        [style] = re.findall("<style>(.*?)</style>", answer.body.decode(), re.DOTALL)
+        assert sheets and all(sheet in style for sheet in sheets)
+        assert f"style-src {content_hash(style)} 'unsafe-hashes' 'sha256-" in answer.headers["Content-Security-Policy"]
+
+
 def test_texts_are_sent_compressed(during: During) -> None:
     @during
     async def visit(browser: Browser) -> None:
-        for path in ("/", "/page.js", "/page.css", "/languages/en.json"):
+        for path in ("/", "/page.js", "/first_steps.js", "/languages/en.json"):
             _, answer = await browser.get(path)  # which takes the compression off
             assert answer.headers["X-Consumed-Content-Encoding"] == "gzip", path
             assert answer.body == browser.server.files[path[1:]][1]

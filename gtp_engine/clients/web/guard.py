@@ -34,8 +34,11 @@ logger = logging.getLogger(__name__)
 class Guard:
     """The keys of one server, and its checks."""
 
-    def __init__(self, port: int, host: str = "", path: Path | None = None) -> None:
-        """Begins with the cookies that a file keeps, if there is one; None for cookies that end with the program."""
+    def __init__(self, port: int, host: str = "", path: Path | None = None, style: str = "") -> None:
+        """Begins with the cookies that a file keeps, if there is one; None for cookies that end with the program.
+
+        `style` is the style sheet in the page.
+        """
         self.key = _new_key()  # of this computer's pages
         self._path = path = None if path is not None and is_device(path) else path  # a pipe would be waited for
         self.cookie = f"gtp_engine_{port}"  # with the port, since the servers of one computer share their cookies
@@ -49,7 +52,7 @@ class Guard:
             self._hosts |= {name.lower() for name in names}
         self._origins = {f"http://{host}" for host in self._hosts}
         self._port = port
-        self.headers = _headers(self._hosts)  # of every answer: what its page may load, and who may read it
+        self.headers = _headers(self._hosts, style)  # of every answer: what its page may load, and who may read it
         # Called when another computer has used its key, and `network_address` is a new one.
         self.on_admitted: Callable[[], object] = lambda: None
 
@@ -121,12 +124,13 @@ def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def _headers(hosts: set[str]) -> dict[str, str]:
+def _headers(hosts: set[str], style: str) -> dict[str, str]:
     sockets = " ".join(f"ws://{host}" for host in sorted(hosts))
     policy = [
         "default-src 'none'",
         "script-src 'self'",
-        f"style-src 'self' 'unsafe-hashes' {content_hash(SVG_STYLE)}",  # the one `style` attribute of our drawings
+        # That of the page, and the one `style` attribute of our drawings.
+        f"style-src {content_hash(style)} 'unsafe-hashes' {content_hash(SVG_STYLE)}",
         f"connect-src 'self' {sockets}",
         "img-src 'self'",
         "manifest-src 'self'",

@@ -62,7 +62,6 @@ _OWN = "auto"
 _SOMEWHERE = ("192.0.2.1", 9)
 _TYPES = {
     ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
@@ -122,9 +121,10 @@ class Server:
         Raises UserError if the port is in use, or may not be used, or the address is not this computer's.
         """
         self._sockets, self.port = _bind(port, host)
-        self.guard = Guard(self.port, host or "", cookies)
+        style = _page_style()
+        self.guard = Guard(self.port, host or "", cookies, style)
         self._pages: set[_Socket] = set()
-        self.files = _read_files()
+        self.files = _read_files(style)
         self._stopped = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._published: Document = {}
@@ -278,7 +278,13 @@ def _bind(port: int | None, host: str | None) -> tuple[list[Any], int]:
     raise UserError(f"cannot use {tried} of {where}: {problem}; choose another one with --port N")
 
 
-def _read_files() -> dict[str, tuple[str, bytes]]:
+def _page_style() -> str:
+    """Returns the style sheets, which are part of the page: a browser draws nothing before it has them."""
+    static = resources.files(__package__) / "static"
+    return "".join((static / name).read_text("utf-8") for name in ("page.css", "first_steps.css"))
+
+
+def _read_files(style: str) -> dict[str, tuple[str, bytes]]:
     """Returns the files of the page by their names in addresses."""
     files: dict[str, tuple[str, bytes]] = {}
     for prefix, folder in (("", resources.files(__package__) / "static"), ("languages/", resources.files(languages))):
@@ -287,7 +293,8 @@ def _read_files() -> dict[str, tuple[str, bytes]]:
                 files[prefix + entry.name] = _TYPES[suffix], entry.read_bytes()
     files["drawing.js"] = _TYPES[".js"], drawing_script().encode()
     files["languages.json"] = _TYPES[".json"], json.dumps({code: texts(code).name for code in LANGUAGES}).encode()
-    files[""] = files.pop("index.html")
+    kind, page = files.pop("index.html")
+    files[""] = kind, page.replace(b"<style></style>", f"<style>{style}</style>".encode())
     return files
 
 
