@@ -79,7 +79,13 @@ _BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | (?P<early> {_EARLY} ) | [
 _TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
 # What to say of groups of _VALUE_OR_CORRECTION.
-_REPAIRS = {name: f"record.{name}" for name in ("unescaped", "backslash", "stray", "reference", "early")}
+_REPAIRS = {
+    "unescaped": "record.unescaped",
+    "backslash": "record.backslash",
+    "stray": "record.stray",
+    "reference": "record.reference",
+    "early": "record.early",
+}
 _MOST_REPAIRS = 10_000  # that are remembered of a file: any more tell nobody anything
 _LETTERS = str.maketrans("0123456789", "ABCDEFGHIJ")
 
