@@ -26,6 +26,7 @@ from gtp_engine.study.move_review import MoveReview, Phase
 from gtp_engine.study.page.curves import graphs, spread
 from gtp_engine.study.page.page import figures_of_games, review_page, turning_points
 from gtp_engine.study.page.words import script_data, wording
+from gtp_engine.study.searches import SECOND_LOOK_FACTOR
 
 FOLDER = Path(gtp_engine.study.page.__file__).parent
 MOVES = [
@@ -220,6 +221,12 @@ def test_the_small_network_is_named_and_others_are_not() -> None:
     assert "is a small network" not in review_page([review])
     none = replace(review, conditions=replace(review.conditions, network="rollouts", precision=""))
     assert "the values come from random games" in review_page([none])
+
+
+def test_it_tells_of_both_searches_and_of_the_weights_in_accuracy() -> None:
+    page = review_page([game_of(MOVES)])
+    assert f"are searched again, {SECOND_LOOK_FACTOR} times as long." in page
+    assert "large losses count more, and moves in simple positions less" in page
 
 
 # Its size.

@@ -19,6 +19,7 @@ from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..game_review import GameReview, PlayerFigures, accuracy
 from ..move_review import CLASSES, LEAST_POINTS, Mistake, MoveReview, Phase, loss_class
+from ..searches import SECOND_LOOK_FACTOR
 from .curves import graphs
 from .words import Wording, script_data, stones_of, wording
 
@@ -106,6 +107,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "turning": turning,
         "players": review.figures(language).values(),
         "least": LEAST_POINTS,
+        "factor": SECOND_LOOK_FACTOR,
         "errors": mean_errors(review.conditions.network),
         "data": script_data(review, language),
         "version": VERSION,
