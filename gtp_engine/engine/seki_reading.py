@@ -27,7 +27,7 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
 
     The opponent moves first and has safe walls. Nobody has ko threats, so a ko is retaken after a pass only: that is
     how the Japanese rules of 1989 confirm life and death (article 7); under other rules, too, threats elsewhere are not
-    seen. As in `solve`, there is no superko, and stones are not captured by repeating a position.
+    seen. As in `solve`, superko is ignored, and repeating a position does not capture stones.
 
     What is proved lends its life to the chains around it (`_with_neighbours`). Nothing is proved until the solver is
     ready (`solver.ahead`): compiling it begins here, but nobody waits for it, since a clock may be running.

@@ -20,7 +20,7 @@ def new_model(config: str, *, seed: int | None = None) -> Model:
         seed: The seed of the weights, which repeats the same ones; None for torch's own random numbers.
 
     Raises:
-        UserError: There is no such configuration, or the seed is not a whole number from 0 to 2^62.
+        UserError: The configuration does not exist, or the seed is not a whole number between 0 and 2^62.
     """
     if seed is None:
         return Model(parse_config(config)).initialise()

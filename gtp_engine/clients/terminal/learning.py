@@ -104,25 +104,22 @@ class Lessons:
         return self._said(Phrase("steps.typed", {"point": example_point(learner.game.width, learner.game.height)}))
 
     def _do(self, learner: Learner, command: str) -> None:
-        """Executes a word; Enter goes on after an answer, and otherwise shows this step again: a game is kept."""
-        if not command and learner.state == ASKED:
+        """Executes a word; Enter continues after an answer, and before one shows the step as it stands."""
+        if command == "hint":
+            advice = learner.hint()
+            self._draw(learner)
+            for phrase in advice:
+                self._tell(self._said(phrase))
+            return
+        if command == "undo" or (not command and learner.state == ASKED):
+            if command:
+                learner.undo()
             self._draw(learner)
             self._say(learner)
             return
         step = {"next": 1, "back": -1, "": learner.state == RIGHT}.get(command)
         if step is not None:
             learner.go(min(max(learner.number + step, 0), len(learner.steps) - 1))
-        elif command == "hint":
-            advice = learner.hint()
-            self._draw(learner)
-            for phrase in advice:
-                self._tell(self._said(phrase))
-            return
-        elif command == "undo":
-            learner.undo()
-            self._draw(learner)
-            self._say(learner)
-            return
         self._begin(learner)
 
     def _play(self, learner: Learner, line: str, wait: "Callable[[Future[Decision], str], Decision]") -> None:
