@@ -30,6 +30,13 @@ def read(root: str) -> GameRecord:
         ("KO[6.5]KM[]", 6.5),
         ("KO[]", None),  # SGF's own KO
         ("KO[none]", None),
+        ("KO[黒6目半]", 6.5),  # the Nihon Ki-in
+        ("KO[黒五目半コミ出し]", 5.5),
+        ("KO[白6目半]", None),
+        ("KO[コミなし]", None),
+        ("KM[黑贴3又3/4子]", 7.5),
+        ("KM[덤 6집반]", 6.5),
+        ("KM[200目]", 200.0),
         ("KM[50]AP[foxwq]", 0.5),
         ("KM[50]AP[GNU Go:3.8]AP[foxwq]", 0.5),
         ("KM[375]AP[foxwq]", 7.5),
@@ -57,6 +64,7 @@ def test_a_komi_that_was_set_is_read_again(komi: float) -> None:
 
 
 def test_what_has_another_name_is_saved_under_that_of_sgf() -> None:
+    assert "KM[6.5]" in read("KO[黒6目半]").to_sgf()
     record = read("KO[7.5]RD[2026-04-24]HD[2]RE[x]")
     assert (record.komi, record.date, record.handicap) == (7.5, "2026-04-24", 2)
     saved = record.to_sgf()
@@ -141,6 +149,9 @@ def test_other_rules_are_not_guessed(text: str) -> None:
         ("백 기권승", "W+F"),
         ("226수 백불계승", "W+R"),
         ("294수 흑0.5집승", "B+0.5"),
+        ("150手完, 白中押し勝ち", "W+R"),
+        ("301手完、黒1目半勝ち", "B+1.5"),
+        ("200手完", "200手完"),
         ("Black wins by 0.5!", "B+0.5"),
         ("White wins by resignation!", "W+R"),
         ("Black loses on time!", "W+T"),

@@ -319,6 +319,7 @@ def test_the_score_of_a_game_is_its_result() -> None:
         ("B+R", GameResult(BLACK, "resignation")),
         ("W+Resign", GameResult(WHITE, "resignation")),
         ("W+Time", GameResult(WHITE, "time")),
+        ("w+t ", GameResult(WHITE, "time")),
         ("B+F", GameResult(BLACK, "forfeit")),
         ("B+", GameResult(BLACK, "")),
         ("0", GameResult(None, "draw")),

@@ -1,7 +1,8 @@
 """What servers write in the root of a game instead of SGF's own properties, read as if it were these.
 
-Sina, Cyberoro and the Nihon Ki-in write komi, date, size and handicap under names of their own. Fox writes the komi in
-hundredths of a point, or of a zi, in which 375 are 7.5 points (`values.read_komi`); only there is 50 half a point.
+Sina, Cyberoro and the Nihon Ki-in write komi, date, size and handicap under names of their own, and the Nihon Ki-in
+writes the komi in words. Fox writes it in hundredths of a point, or of a zi, in which 375 are 7.5 points
+(`values.read_komi`); only there is 50 half a point.
 """
 
 import re
@@ -9,7 +10,8 @@ from collections.abc import Sequence
 
 from ..coords import sgf_point
 from ..handicap import fixed_handicap_points, most_fixed_stones
-from .values import Properties, read_board_size, read_handicap, read_number, read_text
+from .amounts import plain_words, points_in_words
+from .values import Properties, komi_text, read_board_size, read_handicap, read_number, read_text
 
 # SGF has KO for moves, without a value, and LN for lines between points.
 _OWN_NAMES = {"KO": "KM", "HD": "HA", "RD": "DT", "LN": "SZ"}
@@ -22,6 +24,10 @@ def in_sgf(sequence: Sequence[Properties]) -> Properties:
     """Returns the properties of a root with SGF's names and units, given the first nodes of the game."""
     root, first = sequence[0], sequence[1] if len(sequence) > 1 else {}
     found = dict(root)
+    for name in ("KO", "KM"):  # 黒6目半: Black gives it; who White's points are for is not guessed
+        text = read_text(found, name)
+        if not re.search("白|백", text) and (points := points_in_words(plain_words(text), with_unit=True)) is not None:
+            found[name] = [komi_text(points).encode()]
     for own, name in _OWN_NAMES.items():
         text = read_text(found, own).strip()
         is_value = read_number(text) is not None if name in _NUMBERS else bool(text)
