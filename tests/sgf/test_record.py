@@ -320,6 +320,8 @@ def test_the_score_of_a_game_is_its_result() -> None:
         ("W+Resign", GameResult(WHITE, "resignation")),
         ("W+Time", GameResult(WHITE, "time")),
         ("w+t ", GameResult(WHITE, "time")),
+        ("b + res", GameResult(BLACK, "resignation")),
+        ("White+ 3,5", GameResult(WHITE, "points", "3.5")),
         ("B+F", GameResult(BLACK, "forfeit")),
         ("B+", GameResult(BLACK, "")),
         ("0", GameResult(None, "draw")),

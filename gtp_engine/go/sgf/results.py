@@ -8,6 +8,7 @@ from .amounts import plain_words, points_in_words
 from .values import number_text
 
 _POINTS = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")  # more than any board has, so that no number is too large
+_SGF_FORM = re.compile(r"(B|W|BLACK|WHITE)(?:\+([A-Z]*|[0-9.]+))?")  # people write "black + 3,5" too
 # SGF writes "B+Resign", "B+R" and so on; servers have longer words too.
 _REASONS = {"R": "resignation", "T": "time", "F": "forfeit"}
 _NOBODY = {"0": "draw", "draw": "draw", "jigo": "draw", "void": "void"}
@@ -45,10 +46,10 @@ def read_result(text: str) -> GameResult | None:
     text = text.strip()
     if (nobody := _NOBODY.get(text.lower().rstrip("。"))) is not None:
         return GameResult(None, nobody)
-    found = re.fullmatch(r"([BW])(?:\+([A-Z]*|[0-9.]+))?", text.upper())
+    found = _SGF_FORM.fullmatch("".join(text.split()).upper().replace(",", "."))
     if found is None:
         return _in_words(text)
-    winner, how = BLACK if found[1] == "B" else WHITE, found[2] or ""
+    winner, how = BLACK if found[1][0] == "B" else WHITE, found[2] or ""
     if _POINTS.fullmatch(how):
         return GameResult(winner, "points", how)
     by = _REASONS.get(how[:1]) if how else ""
