@@ -321,6 +321,9 @@ def test_one_game_a_line() -> None:
 # Bad files.
 
 
+ONLY_ANOTHER = "after a variation only another one may begin"
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -333,7 +336,15 @@ def test_one_game_a_line() -> None:
         (b"(;SZ[9];B[ee]", "the file ends before the game does: closing parentheses missing: 1"),
         (b"(;SZ[9]\n;B[ee]\n;W[c", "line 3: the file ends inside a value, its closing bracket is missing"),
         (b"hello\n(;SZ[9]\n;B[ee]C[x]7)", "line 3: unexpected '7)'"),
-        (b"(;SZ[9];B[ee];W(cc))", "property with no values"),
+        (b"(;SZ[9];B[ee];W(cc))", "line 1: unexpected 'W(cc))': a property without a value"),
+        (b"(;SZ[9];[ee])", "line 1: unexpected '[ee])': a value without a property"),
+        (b"(;GM[1]SZ[9](;B[aa]);W[bb])", f"line 1: unexpected ';W[bb])': {ONLY_ANOTHER}"),
+        (b"(;SZ[9]\n(;B[aa](;W[cc])(;W[dd])\n;B[bb]))", f"line 3: unexpected ';B[bb]))': {ONLY_ANOTHER}"),
+        (b"(;SZ[9](;B[aa])\nC[x];W[bb])", f"line 2: unexpected 'C[x];W[bb])': {ONLY_ANOTHER}"),
+        (b"(;SZ[9](;B[aa]);C[x])", f"line 1: unexpected ';C[x])': {ONLY_ANOTHER}"),
+        (b"(;SZ[9];B[aa]);W[bb](;B[cc]);W[dd])", f"line 1: unexpected ';W[dd])': {ONLY_ANOTHER}"),
+        (b"(;SZ[9];B[aa]);W[bb]", "the file ends before the game does: closing parentheses missing: 1"),
+        (b"(;SZ[9](;B[aa])(B[bb]))", "line 1: unexpected 'B[bb]))': a variation begins with ';'"),
         (b"(;SZ[9];B[ee]W[cc]B[dd])", "move 1: B has 2 values, expected one move"),
         (b"(;SZ[9];B[ee];W[zz])", "move 2: invalid SGF point 'zz' on a 9x9 board"),
         (b"(;SZ[9];B[ee];W[bb];C[x]AB[zz])", "after move 2: invalid SGF point 'zz' on a 9x9 board"),

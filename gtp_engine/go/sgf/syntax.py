@@ -75,8 +75,9 @@ _VALUE_OR_CORRECTION = re.compile(
 _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 # A bracket, or what has brackets that do not count.
 _BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | (?P<early> {_EARLY} ) | [()]", re.VERBOSE | re.DOTALL)
+_LEFT_OUT = "\v"  # in the place of an early bracket: a space to the tokeniser
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
-_TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
+_TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()\v] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
 # What to say of groups of _VALUE_OR_CORRECTION.
 _REPAIRS = {
@@ -139,10 +140,11 @@ def parse_games(content: bytes, most_nodes: int | None = None) -> Iterator[Parse
         repairs = corrections.pass_over(data[position:end])
         # "(;" without any SGF after it is a smiley in a signature: "(;-)".
         if len(tokens) > 2:
-            _check_end(tokens, data, end)
+            _check_end(tokens, data, position, end)
             try:
                 tree = sgf_grammar.parse_sgf_game(data[position:end])
             except ValueError as error:
+                _check_order(data, position, end)
                 raise UserError(str(error)) from error
             corrections.rename(tree)
             yield ParsedGame(tree, repairs)
@@ -224,6 +226,8 @@ class _Corrections:
             case "with_digits":
                 number = str(len(self._stand_ins)).translate(_LETTERS)
                 return self._stand_ins.setdefault(found, f"NAMEWITHDIGITS{number}")
+            case "early":
+                return _LEFT_OUT
         return "\n" * found.count("\n") + " "
 
     def pass_over(self, data: bytes) -> tuple[Phrase, ...]:
@@ -255,15 +259,45 @@ def _escape(match: re.Match[str]) -> str:
     return "\\]" if match[0] == "]" else match[0]
 
 
-def _check_end(tokens: list[tuple[str, bytes]], data: bytes, position: int) -> None:
+def _check_end(tokens: list[tuple[str, bytes]], data: bytes, start: int, end: int) -> None:
     """Raises UserError unless the game is closed; sgfmill alone reports only an unexpected end."""
     missing = tokens.count(("D", b"(")) - tokens.count(("D", b")"))
     if not missing:
         return
-    rest = data[position:].lstrip()
-    line = data[: len(data) - len(rest)].count(b"\n") + 1
+    line, rest = _rest(data, end)
     if not rest:
+        _check_order(data, start, end)
         raise UserError(Phrase("error.cut", {"number": missing}))
-    if rest.startswith(b"["):
+    if rest.startswith("["):
         raise UserError(f"line {line}: the file ends inside a value, its closing bracket is missing")
-    raise UserError(f"line {line}: unexpected {rest[:20].decode('utf-8', 'replace')!r}")
+    raise UserError(f"line {line}: unexpected {rest!r}")
+
+
+def _check_order(data: bytes, start: int, end: int) -> None:
+    """Raises UserError if a part of a game stands where it may not."""
+    depth, before, position = 0, b"", start
+    for found in _TOKEN_OR_END.finditer(data, start, end):
+        name, token = data[position : found.start()].strip(), found[0][:1]
+        if token == b"\v" and depth == 1:
+            continue  # the game goes on, and nothing else was meant
+        token = b")" if token == b"\v" else token
+        wrong = ""
+        if before == b")" and token not in b"()":
+            wrong = "after a variation only another one may begin"
+        elif before == b"(" and token != b";":
+            wrong = "a variation begins with ';'"
+        elif name and token != b"[":
+            wrong = "a property without a value"
+        elif token == b"[" and not name and before != b"[":
+            wrong = "a value without a property"
+        if wrong:
+            line, rest = _rest(data, position)
+            raise UserError(f"line {line}: unexpected {rest!r}: {wrong}")
+        depth += {b"(": 1, b")": -1}.get(token, 0)
+        before, position = token, found.end()
+
+
+def _rest(data: bytes, position: int) -> tuple[int, str]:
+    """Returns the line of what stands at a position, apart from spaces, and how it begins."""
+    rest = data[position:].lstrip()
+    return data[: len(data) - len(rest)].count(b"\n") + 1, rest[:20].decode("utf-8", "replace")
