@@ -135,9 +135,8 @@ def parse_config(name: str) -> NetworkConfig:
         UserError: The name is not of this form, or has more than 100 blocks or 1024 channels, or the heads do not share
             the channels in multiples of 4.
     """
-    match = re.fullmatch(
-        r"b([1-9]\d{0,2})c([1-9]\d{0,3})(?:(nbt)?(?:-(relu|mish|silu))?|h([1-9]\d{0,2})tf(l?)rs)", name
-    )
+    form = r"b([1-9]\d{0,2})c([1-9]\d{0,3})(?:(nbt)?(?:-(relu|mish|silu))?|h([1-9]\d{0,2})tf(l?)rs)"
+    match = isinstance(name, str) and re.fullmatch(form, name)
     if not match:
         raise UserError(
             f"unknown architecture {name!r}: expected a name such as b6c96, b10c128-mish, b18c384nbt, b7c96h3tfrs"
