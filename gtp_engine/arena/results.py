@@ -235,6 +235,7 @@ def _counted(folder: Path, result: GameResult) -> GameResult | None:
     players = {BLACK: result.black, WHITE: result.white}
     result = replace(result, winner=players.get(score.winner), result=str(score), reason=EndReason.SCORE.value)
     record.result = result.result
+    record.main_line[-1].comment = _ending(result)
     write_sgf(record, file, overwrite=True)
     append_result(folder, result)
     return result
@@ -311,10 +312,15 @@ def is_result_of(file: Path, folder: Path) -> bool:
         return False
 
 
+def _ending(result: GameResult) -> str:
+    """Returns what the comment of the last position says: how the game ended."""
+    return "\n".join([result.reason, *result.notes])
+
+
 def match_record(game: Game, result: GameResult) -> GameRecord:
-    """Returns the SGF record of a game; the comment of its last position explains how it ended."""
+    """Returns the SGF record of a game."""
     black, white = (f"{result.names[player]} ({player})" for player in (result.black, result.white))
-    comments = {len(game.moves): "\n".join([result.reason, *result.notes])}
+    comments = {len(game.moves): _ending(result)}
     record = GameRecord.from_game(game, black=black, white=white, result=result.result, comments=comments)
     record.set_text("RO", str(result.number + 1))
     return record
