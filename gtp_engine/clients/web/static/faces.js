@@ -1,6 +1,6 @@
 // The three faces of the page, play, review and problem, and the few buttons that each has in sight; the others are
 // behind More. `data-sight` of a button names the faces in which it is in sight if there is room for it, in the order of
-// the page; "begin" is play before the first move. What is hidden or disabled is nowhere.
+// the page; "begin" is play before the first move, when they stand in one row. What is hidden or disabled is nowhere.
 import {button, find} from "./elements.js";
 
 const MOST = 5;
@@ -8,6 +8,9 @@ const MOST = 5;
 const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *, #why-lines *";
 const row = find("#actions"), rest = find("#rest"), more = find("#more");
 const buttons = [...row.querySelectorAll("[data-sight]")];
+let shown;  // the face
+let measured = "", fitting;  // for which width and texts it is known how many buttons fit in the row with More, and how many
+new ResizeObserver(() => shown && showFace(shown)).observe(row);
 
 // Adds a button: `name` is that of its text, and its id; `sight` as above. Returns it, for its module to hide and show.
 export function addButton(name, sight, onClick) {
@@ -36,6 +39,7 @@ function open(isOpen) {
 
 // face: "begin", "play", "review" or "problem".
 export function showFace(face) {
+  shown = face;
   document.body.dataset.face = face === "begin" ? "play" : face;
   const focused = document.activeElement, isIn = row.contains(focused);
   let room = MOST - [...document.querySelectorAll(`main button:not(${CONTENT})`)].filter((each) => each.checkVisibility({visibilityProperty: true})).length;
@@ -43,10 +47,22 @@ export function showFace(face) {
     const isUsable = !each.hidden && !each.disabled;
     return isUsable && each.dataset.sight.split(" ").includes(face) && room-- > 0;
   });
+  if (face === "begin") inSight.splice(fit(inSight));
   put(find("#others"), buttons.filter((each) => !inSight.includes(each)));
   put(row, [...inSight, more]);
   if (focused.isConnected && focused.checkVisibility()) focused.focus({preventScroll: true});  // it may have moved
   else if (isIn) row.firstElementChild.focus({preventScroll: true});
+}
+
+// Returns how many of these buttons fit in one row with More: one at least.
+function fit(wanted) {
+  const now = [row.clientWidth, ...wanted.map(({textContent}) => textContent)].join("\n");
+  if (now === measured) return fitting;
+  measured = now;
+  for (fitting = wanted.length; ; fitting--) {
+    put(row, [...wanted.slice(0, fitting), more]);
+    if (fitting < 2 || more.offsetTop === row.firstElementChild.offsetTop) return fitting;
+  }
 }
 
 function put(place, wanted) {

@@ -48,7 +48,6 @@ const board = new Board(find("#board"), {
 });
 const careful = new Careful(board, (vertex) => play(vertex));
 const count = new Count(send);
-const firstSteps = new FirstSteps(send, board);
 const graph = new Graph(find("#graph"), (place) => go(place));
 const study = new Study(send, transmit);
 const mistakes = new Mistakes(send, {
@@ -73,6 +72,7 @@ const life = new Life(send, ofQuestions);
 const why = new Why(send, ofQuestions);
 const problems = new Problems(send);
 const myGames = new MyGames(send, resultText), share = new Share();
+const firstSteps = new FirstSteps(send, board);
 const sound = new Sound(find("#sound"));
 const strength = new Strength(send, show);
 const newGame = new NewGame(find("#new-dialog"), send);
