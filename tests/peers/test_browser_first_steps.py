@@ -75,6 +75,22 @@ def test_steps_are_left_and_come_back_where_they_were(learning: Any) -> None:
     expect(page.locator("#first-steps h2")).to_have_text(STEPS[2].texts[language]["title"])
 
 
+def test_the_language_is_changed_in_the_middle_of_a_step(learning: Any) -> None:
+    page, language = learning
+    page.locator("#first-steps .numbers button").nth(4).click()
+    expect(page.locator("#first-steps h2")).to_have_text(STEPS[4].texts[language]["title"])
+    click(page, "D4", STEPS[4].start.width)
+    expect(page.locator("#step-undo")).to_be_visible()
+    before = page.locator("#drawing circle").count()
+    for code in ("ja", language):
+        page.select_option("#language", code)  # which nothing has to be opened for
+        expect(page.locator("#first-steps h2")).to_have_text(STEPS[4].texts[code]["title"])
+        expect(page.locator("#first-steps .said")).to_contain_text(STEPS[4].texts[code]["task"])
+        expect(page.locator("#step-undo")).to_be_visible()
+    assert page.locator("#drawing circle").count() == before
+    assert page.locator("#rest > :visible").count() == 1
+
+
 def test_the_task_and_the_buttons_are_in_sight_on_a_tablet(learning: Any) -> None:
     page, _ = learning
     page.set_viewport_size({"width": 768, "height": 1024})

@@ -68,6 +68,18 @@ def test_the_five_boards_are_solved_in_every_language(language: str, monkeypatch
     assert learner.number == 5
 
 
+def test_the_language_is_changed_in_the_middle_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.clients.terminal.learning.board_view", Mock())
+    screen, learner = Typist("D4", "日本語", "EN", "pass"), Learner(STEPS)
+    learner.go(4)
+    Lessons(screen, Mock(), "es", lambda: learner).run(Mock())  # type: ignore[arg-type]
+    assert "u otro idioma: English (en), العربية (ar), Español (es), 日本語 (ja)" in screen.said[0][-1]
+    for number, language in enumerate(("es", "ja", "en"), 1):
+        assert STEPS[4].texts[language]["task"] in screen.said[number]
+        assert number == 1 or STEPS[4].texts[language]["text"] in screen.said[number]
+    assert STEPS[4].texts["en"]["right"] in screen.said[4], "the move before still stands"
+
+
 def test_a_game_of_the_steps_is_played_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("board_view", "ask_opponent"):
         monkeypatch.setattr(f"gtp_engine.clients.terminal.learning.{name}", Mock())

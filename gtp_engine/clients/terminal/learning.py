@@ -23,6 +23,7 @@ _LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
 _UNSPACED = ("ja", "zh")  # lines end anywhere: at a space no earlier than elsewhere
 # What is typed in the place of a point; Enter does as `next` after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
+_LANGUAGES = {word: code for code in LANGUAGES for word in (code, texts(code).name.lower())}
 
 
 def terminal_language() -> str:
@@ -36,10 +37,12 @@ class Lessons:
     """The steps on a screen, one after the other, and the ataris of a game after them, in one language."""
 
     def __init__(self, screen: Screen, engine: Engine, language: str, learner: Callable[[], Learner]) -> None:
-        self._screen, self._engine, self._language = screen, engine, language
-        self._texts = texts(language)
+        self._screen, self._engine, self._new_learner = screen, engine, learner
+        self._speak(language)
+
+    def _speak(self, language: str) -> None:
+        self._language, self._texts = language, texts(language)
         self._names = {self._texts(name).lower(): name for name in ("pass", "undo", "hint")}
-        self._new_learner = learner
 
     @cached_property
     def learner(self) -> Learner:
@@ -56,7 +59,8 @@ class Lessons:
         `wait` waits for the opponent, and says what it does meanwhile.
         """
         learner = self.learner
-        self._begin(learner)
+        learner.again()
+        self._describe(learner)
         while True:
             line = self._screen.ask(f"{self._said(Phrase('steps.title'))} {learner.number + 1}> ")
             word = "quit" if line is None else line.lower()
@@ -64,6 +68,10 @@ class Lessons:
                 return False
             if command in ("next", "") and learner.step.goal == GAME:
                 return True
+            if command in _LANGUAGES:
+                self._speak(_LANGUAGES[command])
+                self._describe(learner)
+                continue
             try:
                 if command in _WORDS or not command:
                     self._do(learner, command)
@@ -88,8 +96,8 @@ class Lessons:
         """Returns the sentences about ataris in a game."""
         return "\n".join(map(self._said, ataris(game) or [Phrase("steps.noAtari")]))
 
-    def _begin(self, learner: Learner) -> None:
-        learner.again()
+    def _describe(self, learner: Learner) -> None:
+        """Shows the step as it stands, and what it is about."""
         self._draw(learner)
         step = learner.step
         own = step.texts[self._language]
@@ -101,7 +109,9 @@ class Lessons:
 
     def _typed(self, learner: Learner) -> str:
         """Returns what can be typed."""
-        return self._said(Phrase("steps.typed", {"point": example_point(learner.game.width, learner.game.height)}))
+        languages = ", ".join(f"{texts(code).name} ({code})" for code in LANGUAGES)
+        point = example_point(learner.game.width, learner.game.height)
+        return self._said(Phrase("steps.typed", {"point": point, "languages": languages}))
 
     def _do(self, learner: Learner, command: str) -> None:
         """Executes a word; Enter continues after an answer, and before one shows the step as it stands."""
@@ -118,9 +128,11 @@ class Lessons:
             self._say(learner)
             return
         step = {"next": 1, "back": -1, "": learner.state == RIGHT}.get(command)
-        if step is not None:
+        if step is None:
+            learner.again()
+        else:
             learner.go(min(max(learner.number + step, 0), len(learner.steps) - 1))
-        self._begin(learner)
+        self._describe(learner)
 
     def _play(self, learner: Learner, line: str, wait: "Callable[[Future[Decision], str], Decision]") -> None:
         game = learner.step.start
