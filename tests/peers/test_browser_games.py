@@ -51,8 +51,16 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
 
 def test_what_costs_most_is_practised_and_given_away(database: Database, page: Any) -> None:
     press(page, "#myGames")
-    expect(page.locator("#most-lost")).to_have_text("You lose most points here: Opening · moves without value")
-    page.click("#losses button:has-text('cuts: 4.0 points')")
+    phases, kinds = page.locator("#lost-phases"), page.locator("#lost-kinds")
+    expect(phases.locator("p").first).to_have_text("You lose most points in the opening.")
+    assert phases.locator("button").all_inner_texts() == ["Opening: 11.0 points"]
+    most = "Of the mistakes with a known reason, these cost you most: moves without value."
+    expect(kinds.locator("p").first).to_have_text(most)
+    assert kinds.locator("button").all_inner_texts() == ["Moves without value: 7.0 points", "Cuts: 4.0 points"]
+    phases.locator("button").click()
+    wait_for_status(page, "In the game F6 lost about 7")
+    page.evaluate("document.querySelector('#myGames').click()")
+    kinds.locator("button:has-text('cuts')").click()
     wait_for_status(page, "In the game E5 lost about 4")
     press(page, "#solution")
     page.evaluate("document.querySelector('#myGames').click()")

@@ -103,8 +103,9 @@ def _figures(database: Database) -> list[str]:
     if rating is not None and rating.games:
         lines.append(rating.in_words())
     if losses.games:
-        lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}:")
+        lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}, by phase:")
         lines += [f"  {text(name).lower():30} {lost:7.1f}" for _, name, lost in losses.phases]
-        kinds = losses.kinds
+    if kinds := losses.kinds:
+        lines.append("by the kind of mistake, where the reason is known:")
         lines += [f"  {text(f'mine.kind-{kind}'):30} {lost:7.1f}  {plural(n, 'mistake')}" for kind, lost, n in kinds]
     return lines

@@ -47,14 +47,12 @@ export class MyGames {
 
   // What has cost points, each with a click to practise it.
   losses({games, phases, kinds}) {
-    const drill = (said, lost, message) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
-    const most = [phases.length && text(phases[0][1]), kinds.length && text(`mine.kind-${kinds[0][0]}`)];
+    const drill = ([said, lost, message]) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
+    const list = (name, parts) => parts.length ? [make("p", {}, text(name, {what: parts[0][0].toLocaleLowerCase()})), make("p", {className: "choices"}, ...parts.map(drill))] : [];
     return [
       make("h3", {}, text("mine.losses", {count: games})),
-      make("p", {id: "most-lost"}, text("mine.most", {what: most.filter(Boolean).join(" · ")})),
-      make("p", {id: "losses", className: "choices"},
-        ...phases.map(([phase, name, lost]) => drill(text(name), lost, {phase})),
-        ...kinds.map(([kind, lost]) => drill(text(`mine.kind-${kind}`), lost, {about: kind}))),
+      make("div", {id: "lost-phases"}, ...list("mine.mostPhase", phases.map(([phase, name, lost]) => [text(name), lost, {phase}]))),
+      make("div", {id: "lost-kinds"}, ...list("mine.mostKind", kinds.map(([kind, lost]) => [text(`mine.kind-${kind}`), lost, {about: kind}]))),
     ];
   }
 }
@@ -86,7 +84,7 @@ export class Share {
     ];
     if (!players.some(({rank}) => rank)) rows.pop();
     this.table.replaceChildren(...rows.map(([name, value], index) => make("tr", {},
-      make("th", {scope: "row"}, text(name)), ...players.map((player) => make(index ? "td" : "th", {}, value(player))))));
+      make("th", {scope: "row", className: name.startsWith("phase.") ? "part" : ""}, text(name)), ...players.map((player) => make(index ? "td" : "th", {}, value(player))))));
   }
 }
 
