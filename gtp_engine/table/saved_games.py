@@ -137,9 +137,10 @@ class SavedGame:
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
-        continuing = f"continuing {self.path} after {plural(len(self.game.moves), 'move')}"
+        moves = len(self.game.moves)
+        place = f"after {plural(moves, 'move')}" if moves else "before the first move"
         saving = "" if self.is_own else "it will be saved as a new game"
-        return "; ".join(filter(None, (continuing, *map(texts().say, self.remarks), saving)))
+        return "; ".join(filter(None, (f"continuing {self.path} {place}", *map(texts().say, self.remarks), saving)))
 
 
 def open_game(

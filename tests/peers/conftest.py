@@ -22,6 +22,7 @@ LIMIT = 60  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
 SIZES = {1280: 800, 360: 740}
 both_screens = pytest.mark.parametrize("width", SIZES)  # for tests of what depends on the width
+NO_MOVE = re.compile(r"rules, komi [\d.]+$")  # what the facts say before the first move
 LISTS = ("size", "colour", "rank", "time", "handicap", "rules")  # of the dialog of a new game; the rest are numbers
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from peers.conftest import (
+    NO_MOVE,
     begin,
     both_screens,
     choose_language,
@@ -38,7 +39,7 @@ def test_a_click_is_answered_and_undone(page: Any, tmp_path: Path) -> None:
     click(page, "E5")
     expect(page.locator("#problem")).to_have_text("Illegal move: E5 is occupied")
     press(page, "#undo")
-    expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#facts")).to_have_text(NO_MOVE)
     assert stones(page, "black") + stones(page, "white") == 0
 
 
@@ -139,13 +140,14 @@ def test_stepping_through_the_game(page: Any) -> None:
     page.locator("#place").press("ArrowLeft")  # the slider
     wait_for_status(page, "Position after move 1 of 2")
     page.click("#previous")
-    wait_for_status(page, "Position after move 0 of 2")
+    wait_for_status(page, "Before the first move")
     page.click("#next")
     wait_for_status(page, "Position after move 1 of 2")
     assert (stones(page, "black"), stones(page, "white")) == (1, 0)
-    for key, place in (("ArrowLeft", 0), ("ArrowRight", 1), ("Home", 0)):
+    first = "Before the first move"
+    for key, said in (("ArrowLeft", first), ("ArrowRight", "Position after move 1 of 2"), ("Home", first)):
         page.keyboard.press(key)
-        wait_for_status(page, f"Position after move {place} of 2")
+        wait_for_status(page, said)
     page.keyboard.press("End")
     wait_for_status(page, "your turn")
     click(page, "A1")  # the keys step after a click on the board too
@@ -171,7 +173,7 @@ def test_home_and_end_step_from_the_board_whose_cursor_the_arrow_keys_move(page:
     expect(page.locator("#announcement")).to_contain_text("D5, ")
     wait_for_status(page, "your turn")
     page.keyboard.press("Home")
-    wait_for_status(page, "Position after move 0 of 2")
+    wait_for_status(page, "Before the first move")
     page.keyboard.press("End")
     wait_for_status(page, "your turn")
     page.keyboard.press("ArrowUp")
@@ -198,7 +200,7 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
         document.querySelector("#board").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));
     }"""
     page.evaluate(drop, RECORD)
-    expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    expect(page.locator("#facts")).to_contain_text("komi 5.5")
     page.locator("body").press("End")
     expect(page.locator("#facts")).to_contain_text("move 3")
     assert (stones(page, "black"), stones(page, "white")) == (2, 1)
@@ -243,7 +245,7 @@ def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> No
         expect(problem).to_be_visible()
         page.click("#open-dialog .cancel")
     paste(page, RECORD)
-    expect(page.locator("#facts")).to_contain_text("Komi 5.5")
+    expect(page.locator("#facts")).to_contain_text("komi 5.5")
     expect(page.locator("#open-dialog")).to_be_hidden()
 
 
@@ -261,7 +263,7 @@ def test_only_files_that_are_dragged_are_taken(page: Any) -> None:
 
 def test_a_record_is_pasted_and_played_on(page: Any) -> None:
     paste(page, RECORD)
-    wait_for_status(page, "Position after move 0 of 3")
+    wait_for_status(page, "Before the first move")
     page.locator("body").press("End")
     wait_for_status(page, "White to move")
     page.click("#previous")
@@ -303,7 +305,7 @@ def test_other_languages(page: Any, language: str) -> None:
 
 def test_a_new_game(page: Any) -> None:
     begin(page, size="13", colour="both", handicap="4", rules="japanese", seconds="1")
-    expect(page.locator("#facts")).to_have_text("Komi 0.5, Japanese / Korean rules, move 0 · Handicap stones: 4")
+    expect(page.locator("#facts")).to_have_text("Japanese rules, komi 0.5 · Handicap stones: 4")
     assert stones(page, "black") == 4
     wait_for_status(page, "White to move")
 
@@ -423,7 +425,7 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
         press(page, "#save")
     assert Path(download.value.path()).read_text().startswith("(;")
     begin(page, size="9", colour="black")
-    expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#facts")).to_have_text(NO_MOVE)
     press(page, "#myGames")
     game = page.locator("#games button").first
     expect(game).to_contain_text(re.compile("^engine, full strength · unfinished9 . 9 · After move 2 · "))
@@ -441,7 +443,7 @@ def test_a_refusal_stays_while_an_analysis_runs(page: Any) -> None:
     page.wait_for_timeout(700)  # some reports
     expect(page.locator("#problem")).to_be_visible()
     press(page, "#undo")
-    expect(page.locator("#facts")).to_contain_text("move 0")
+    expect(page.locator("#facts")).to_have_text(NO_MOVE)
     expect(page.locator("#problem")).to_be_hidden()
 
 

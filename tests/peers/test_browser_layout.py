@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from peers.conftest import (
+    NO_MOVE,
     begin,
     both_screens,
     choose_language,
@@ -85,7 +86,7 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     wait_for_status(page, "Kill the group at D9.")
     assert face() == ("problem", ["problem-after", "solution", "problem-again"])
     paste(page, "(;SZ[9];B[ee](;W[cc])(;W[gg]))")
-    wait_for_status(page, "Position after")
+    wait_for_status(page, "Before the first move")
     name, buttons = face()
     assert name == "review" and 4 <= len(buttons) <= 5
     assert len({page.locator(button).bounding_box()["y"] for button in ("#analyse", "#more")}) == 1, "one row"
@@ -183,7 +184,7 @@ def test_a_finger_first_shows_the_move_of_a_list_and_then_plays_it(phone: Any) -
     entry.tap()
     expect(phone.locator("#play")).to_have_text(f"Play {entry.inner_text()}")
     expect(phone.locator("#drawing .labels text").first).to_have_text("1")
-    expect(phone.locator("#facts")).to_contain_text("move 0")
+    expect(phone.locator("#facts")).to_have_text(NO_MOVE)
     entry.tap()
     expect(phone.locator("#facts")).to_contain_text("move 2")
     expect(phone.locator("#play")).to_be_hidden()
@@ -210,7 +211,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
     expect(phone.locator("#play")).to_have_text("Play K10")
     phone.touchscreen.tap(x, y - 17)
     expect(phone.locator("#play")).to_have_text("Play K11")
-    expect(phone.locator("#facts")).to_contain_text("move 0")
+    expect(phone.locator("#facts")).to_have_text(NO_MOVE)
     phone.tap("#play")
     expect(phone.locator("#facts")).to_contain_text("move 1")
     for _ in range(2):
@@ -227,7 +228,7 @@ def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any)
 @both_screens
 def test_the_graph_has_scales_and_tells_the_values_of_a_position(page: Any) -> None:
     paste(page, "(;SZ[9]KM[7];B[ee];W[ce];B[gc];W[gg])")
-    wait_for_status(page, "Position after move 0 of 4")
+    wait_for_status(page, "Before the first move")
     page.locator("body").press("End")
     press(page, "#review")
     page.wait_for_function("() => document.querySelector('#graph .winrate')?.getAttribute('d').split('L').length === 5")

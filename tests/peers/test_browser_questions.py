@@ -64,7 +64,7 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
 def test_the_network_says_what_it_thinks_of_a_group_that_is_not_solved(taught: Any) -> None:
     page = taught
     paste(page, "(;GM[1]SZ[9]KM[7];B[ee];W[cg];B[gc];W[cc])")
-    wait_for_status(page, "Position after move 0 of 4")
+    wait_for_status(page, "Before the first move")
     page.locator("body").press("End")
     press(page, "#life")
     expect(page.locator("#status")).to_contain_text("Choose a stone")

@@ -20,7 +20,7 @@ def record(page: Any) -> Any:
     """A page with an opened record, after its second move."""
     paste(page, RECORD)
     page.locator("#tree circle").first.wait_for()
-    wait_for_status(page, "move 0 of 4")  # where reading begins
+    wait_for_status(page, "Before the first move")  # where reading begins
     page.click("#next")
     page.click("#next")
     wait_for_status(page, "move 2 of 4")
@@ -244,7 +244,7 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         page.evaluate(KEEP)
         paste(page, "(;SZ[9]" + "".join(f";{'BW'[number % 2]}[{point}]" for number, point in enumerate(points)) + ")")
         page.wait_for_function("() => window.sent")
-        wait_for_status(page, "Position after move 0 of 25")
+        wait_for_status(page, "Before the first move")
         page.evaluate(REVIEWED, mistakes)
         expect(page.locator("#mistakes > li").first).to_be_in_viewport(ratio=1)
         page.locator("#mistakes > li > button").nth(17).tap()

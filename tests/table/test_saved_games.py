@@ -62,6 +62,8 @@ def test_a_game_of_play_is_continued_as_it_was(tmp_path: Path) -> None:
     assert game.is_own
     assert (game.tree.date, comments(game)) == ("2020-02-02", {0: "the start", 2: "well played"})
     assert game.in_words() == f"continuing {tmp_path / 'game.sgf'} after 2 moves"
+    begun = open_game(tmp_path / "game.sgf", move=0)
+    assert begun.in_words().startswith(f"continuing {tmp_path / 'game.sgf'} before the first move")
 
 
 @pytest.mark.parametrize(

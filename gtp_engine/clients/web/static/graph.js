@@ -22,7 +22,8 @@ export class Graph {
     const off = ([searched]) => Math.abs(searched - place), nearest = Math.min(...this.curve.map(off));
     const found = this.curve.find((each) => off(each) === nearest);
     const isShown = found && (place !== this.place || nearest === 0);
-    say(find("#graph-at"), isShown ? text("graphAt", {place: found[0], winrate: percent(found[1]), lead: ahead(found[2])}) : "");
+    const named = ([place]) => place ? {name: "position", values: {place}} : {name: "beforeFirst"};
+    say(find("#graph-at"), isShown ? text("graphAt", {position: named(found), winrate: percent(found[1]), lead: ahead(found[2])}) : "");
   }
 
   // svg: the drawing; curve: [place, Black's win rate, Black's lead] for each position that was searched; scale: the lead

@@ -37,7 +37,7 @@ export class MyGames {
   entry({name, key, width, height, players, opponent, own, result, isUnfinished, isEdited, moves, day, review}) {
     const people = own ? [text("engineAt", {rank: rankName(opponent)})] : [players.map(person).join(" – ")];
     const outcome = isUnfinished ? text("mine.unfinished") : result ? this.resultText(result) : "";
-    const facts = [`${width} × ${height}`, isUnfinished && text("script.afterMove", {number: moves}), review && text(`mine.${review}`), date(day)];
+    const facts = [`${width} × ${height}`, isUnfinished && text(moves ? "script.afterMove" : "beforeFirst", {number: moves}), review && text(`mine.${review}`), date(day)];
     const line = (parts) => parts.filter(Boolean).join(" · ");
     const entry = button(line([...people, outcome]), () => this.choose(name ? {type: "resume", game: name} : {type: "reopen", key}));
     entry.append(make("small", {}, line(facts)));

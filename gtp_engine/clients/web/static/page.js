@@ -377,7 +377,8 @@ function show(before = state) {
   showStatus();
   showReport();
   const komi = number(game.komi, game.komi % 1 ? 1 : 0), rules = rulesName(game.rules);
-  const facts = [text("facts", {komi, rules, move: number(position.moveNumbers[0])})];
+  const facts = [sentence(text("game.rules", {komi, rules}))], [moves] = position.moveNumbers;
+  if (moves) facts.push(text("error.move", {number: number(moves)}));
   if (game.handicap) facts.push(`${text("handicap")}: ${number(game.handicap)}`);
   find("#facts").textContent = facts.join(" · ");
   find("#recorded").textContent = game.recordedResult ? text("recordedResult", {result: resultText(game.recordedResult)}) : "";
@@ -497,8 +498,8 @@ function statusText() {
 }
 
 function earlierText() {
-  const [place, moves] = state.position.moveNumbers.map((count) => number(count));
-  return text("earlier", {place, moves});
+  const [place, moves] = state.position.moveNumbers;
+  return text(place ? "earlier" : "beforeFirst", {place: number(place), moves: number(moves)});
 }
 
 // A result that the program cannot read is shown as its record writes it.
