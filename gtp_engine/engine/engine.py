@@ -22,7 +22,7 @@ from ..base.languages.texts import Phrase
 from ..base.messages import plural
 from ..base.threads import Closing, NotCopied
 from ..go.coords import BLACK, PASS, WHITE, check_board_size, colour_letter, colour_name
-from ..go.rules import Rules, as_rules, check_komi, default_komi, rules_name
+from ..go.rules import Rules, as_rules, check_komi, default_komi, terms_text
 from ..nets.library import RANK_PLAY, network_name
 from ..search.evaluate.choices import names_file
 from ..search.evaluate.human_profile import check_profile
@@ -157,7 +157,7 @@ class Engine(NotCopied, Closing):
         moves, turn = (0, BLACK) if self._game is None else (len(self._game.moves), self._game.to_move)
         position = f"{self._width}x{self._height}, {plural(moves, 'move')}, {colour_letter(turn)} to move"
         closed = ", closed" if self._thread.is_closed else ""
-        return f"<Engine {name}: {position}, komi {self.komi:g}, {rules_name(self._rules) or 'other'} rules{closed}>"
+        return f"<Engine {name}: {position}, {terms_text(self._rules, self.komi)}{closed}>"
 
     def _repr_svg_(self) -> str:
         return self.game.to_svg()

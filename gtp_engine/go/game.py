@@ -42,7 +42,7 @@ from .coords import (
 )
 from .drawing import BoardDrawing, DrawingOptions, board_text
 from .regions import Chain, chain_at
-from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, rules_name
+from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, terms_text
 from .scoring import Count, Score, count_points
 
 # Moves of a game. Each keeps a board of 17 kB; the longest serious game has some 400, one without superko any number.
@@ -139,8 +139,8 @@ class Game:
 
     def __repr__(self) -> str:
         size, turn = f"{self.width}x{self.height}", colour_letter(self.to_move)
-        rules = rules_name(self._rules) or "other"
-        return f"<Game {size}, {plural(len(self.moves), 'move')}, {turn} to move, komi {self.komi:g}, {rules} rules>"
+        terms = terms_text(self._rules, self.komi)
+        return f"<Game {size}, {plural(len(self.moves), 'move')}, {turn} to move, {terms}>"
 
     def __str__(self) -> str:
         return f"{board_text(self.stones(), self.last_point)}\n{self.status_line()}"
@@ -152,8 +152,7 @@ class Game:
             colour, point = self.moves[-1]
             parts.append(f"move {len(self.moves)}: {colour_letter(colour)} {self.vertex(point)}")
         parts.append(f"captured by B {self.captures(BLACK)}, by W {self.captures(WHITE)}")
-        parts.append(f"komi {self.komi:g}")
-        parts.append(f"{rules_name(self.rules) or 'other'} rules")
+        parts.append(terms_text(self._rules, self.komi))
         return "; ".join(parts)
 
     def to_svg(self, **options: Unpack[DrawingOptions]) -> str:

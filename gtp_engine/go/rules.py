@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..base.errors import UserError
 from ..base.fields import FALSE_WORDS, TRUE_WORDS, Range, invalid
+from ..base.languages.texts import Phrase, texts
 from ..base.nesting import parse_json
 
 # The parts with a fixed set of values. Names and values are KataGo's (`kata-get-rules`); a board holds their indices.
@@ -175,3 +176,18 @@ def check_komi(komi: float) -> None:
 def rules_name(rules: Rules) -> str | None:
     """Returns the name of the first ruleset in `RULESETS` that equals `rules`, or None."""
     return next((name for name, ruleset in RULESETS.items() if ruleset == rules), None)
+
+
+def rules_phrase(rules: Rules | str) -> Phrase | str:
+    """Returns what people read for rules, which are "other" if they have no name.
+
+    A text is the name of a ruleset, and stays as it is if it is none: the parts of rules in JSON.
+    """
+    if isinstance(rules, str) and rules not in RULESETS:
+        return rules
+    return Phrase(f"rules-{rules_name(as_rules(rules)) or 'other'}")
+
+
+def terms_text(rules: Rules | str, komi: float) -> str:
+    """Returns what is said of a game's rules and komi: "Chinese rules, komi 7.5"."""
+    return texts()("game.rules", rules=rules_phrase(rules), komi=f"{komi:g}")

@@ -8,6 +8,7 @@ from html import escape
 from ..base.languages.texts import DEFAULT, Phrase, texts
 from ..base.messages import plural
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
+from ..go.rules import terms_text
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
 from ..table.saved_games import HUMAN, called, is_own
@@ -72,8 +73,8 @@ class Conditions:
 
     @property
     def text(self) -> str:
-        """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; rules chinese, komi 7.5"."""
-        return f"{self.search}; rules {self.rules}, komi {self.komi:g}"
+        """`search`, and what the numbers hold for: "b6c64-19x19, 200 visits per position; Chinese rules, komi 7.5"."""
+        return f"{self.search}; {terms_text(self.rules, self.komi)}"
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def test_summary_list_comments_and_curve_up_to_the_illegal_move(tmp_path: Path) 
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == f"Error: {file}: move 4: illegal move: D2 is occupied"
     lines = done.stdout.splitlines()
-    assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position; rules chinese, komi 1"]
+    assert lines[:2] == ["A - B", "moves 1 to 3; uniform, 4 visits per position; Chinese rules, komi 1"]
     assert [line[:11].split() for line in lines[-5:-2]] == [["1", "B", "C3"], ["2", "W", "B4"], ["3", "B", "D2"]]
     assert lines[-6].startswith("move  played")
     assert done.stdout.index("points lost per move") < done.stdout.index("move  played")

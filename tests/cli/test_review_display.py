@@ -97,7 +97,7 @@ def test_game_and_total(capsys: pytest.CaptureFixture[str]) -> None:
     games = [game_of(MOVES), game_of(MOVES, player=WHITE)]
     show_game(games[1], all_moves=True)
     text = capsys.readouterr().out
-    assert text.startswith("Ann 3d - Bob, B+2\nmoves 10 to 13; net, 20 visits per position; rules chinese, komi 7\n")
+    assert text.startswith("Ann 3d - Bob, B+2\nmoves 10 to 13; net, 20 visits per position; Chinese rules, komi 7\n")
     assert [line.split()[:2] for line in text.splitlines()[-2:]] == [["11", "W"], ["13", "W"]]
     show_total(games, None)
     assert [line.split() for line in capsys.readouterr().out.splitlines() if "moves  " in line] == [["moves", "2", "4"]]

@@ -426,7 +426,7 @@ def test_a_closed_engine_says_so():
     for call in CHANGES:
         with pytest.raises(UserError, match="the engine is closed"):
             call(engine)
-    assert repr(engine) == "<Engine uniform: 19x19, 1 move, W to move, komi 7.5, chinese rules, closed>"
+    assert repr(engine) == "<Engine uniform: 19x19, 1 move, W to move, Chinese rules, komi 7.5, closed>"
     assert engine.game.stone_at("D4") == BLACK
 
 
@@ -689,9 +689,9 @@ def test_a_report_may_close_the_engine(engine):
 
 
 def test_an_engine_shows_its_game(engine):
-    assert repr(engine) == "<Engine uniform: 9x9, 0 moves, B to move, komi 7, chinese rules>"
+    assert repr(engine) == "<Engine uniform: 9x9, 0 moves, B to move, Chinese rules, komi 7>"
     engine.play("black", "D4")
-    assert repr(engine) == "<Engine uniform: 9x9, 1 move, W to move, komi 7, chinese rules>"
+    assert repr(engine) == "<Engine uniform: 9x9, 1 move, W to move, Chinese rules, komi 7>"
     assert engine._repr_svg_() == engine.game.to_svg()
 
 

@@ -160,8 +160,8 @@ def test_work_ends_once_it_is_stopped() -> None:
 def test_rules_that_were_not_learned_are_named_in_a_mixture_too(caplog: pytest.LogCaptureFixture) -> None:
     with load_network("b4c32-9x9", device="cpu") as network:
         network.evaluate([Game(9, rules="chinese"), Game(9, rules="japanese"), Game(9, rules="japanese")])
-    assert [message for message in caplog.messages if "learned with the rules" in message] == [
-        "b4c32-9x9 learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
+    assert [message for message in caplog.messages if "learned with" in message] == [
+        "b4c32-9x9 learned with Tromp-Taylor and Chinese rules only: it evaluates this game as under Chinese rules"
     ]
 
 

@@ -149,7 +149,7 @@ def test_it_is_said_once(bundled: NetworkEvaluator, caplog: pytest.LogCaptureFix
         bundled.evaluate(features.position_of(Game(9, rules=rules), WORKSPACE))
     name = bundled.name
     assert caplog.messages == [
-        f"{name} learned with the rules tromp-taylor and chinese only: it evaluates this game as under chinese"
+        f"{name} learned with Tromp-Taylor and Chinese rules only: it evaluates this game as under Chinese rules"
     ]
 
 

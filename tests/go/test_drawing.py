@@ -192,7 +192,7 @@ def test_stones_stars_coordinates_and_the_last_move() -> None:
         " 2 . X(O). . 2",
         " 1 . . . . . 1",
         "   A B C D E",
-        "Black (X) to move; move 4: W C2; captured by B 0, by W 0; komi 7; chinese rules",
+        "Black (X) to move; move 4: W C2; captured by B 0, by W 0; Chinese rules, komi 7",
     ]
 
 

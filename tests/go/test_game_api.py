@@ -126,7 +126,7 @@ def test_the_komi_is_the_usual_one_of_the_size() -> None:
 def test_a_game_is_printed_as_a_board_and_described_in_a_line() -> None:
     game = Game(9, rules=Rules("POSITIONAL", tax="SEKI"))
     game.play("black", "E5")
-    assert repr(game) == "<Game 9x9, 1 move, W to move, komi 7, other rules>"
+    assert repr(game) == "<Game 9x9, 1 move, W to move, other rules, komi 7>"
     assert "(X)" in str(game)
     assert game._repr_svg_() == game.to_svg()
     assert str(pickle.loads(pickle.dumps(game))) == str(game)

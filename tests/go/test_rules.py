@@ -1,11 +1,13 @@
 """Rulesets by name, by parts and as KataGo's JSON."""
 
+import itertools
 import json
 from dataclasses import replace
 
 import pytest
 
-from gtp_engine.go.rules import RULESETS, Rules, parse_rules, rules_name, with_part
+from gtp_engine.base.languages.texts import LANGUAGES, texts
+from gtp_engine.go.rules import RULESETS, Rules, parse_rules, rules_name, rules_phrase, terms_text, with_part
 
 
 @pytest.mark.parametrize(
@@ -118,3 +120,13 @@ def test_names_of_rules() -> None:
 def test_which_rules_count_stones_as_they_stand() -> None:
     assert RULESETS["tromp-taylor"].stones_stand
     assert not any(RULESETS[name].stones_stand for name in ("chinese", "japanese", "aga", "new-zealand"))
+
+
+def test_people_read_the_same_names_everywhere() -> None:
+    assert terms_text(RULESETS["chinese"], 7.5) == "Chinese rules, komi 7.5"
+    assert terms_text("tromp-taylor", 7) == "Tromp-Taylor rules, komi 7"
+    assert terms_text("korean", 6.5) == terms_text("japanese", 6.5) == "Japanese rules, komi 6.5"
+    assert terms_text(Rules("SIMPLE"), 0) == "other rules, komi 0"
+    assert rules_phrase('{"ko":"SIMPLE"}') == '{"ko":"SIMPLE"}', "parts of rules stay as they are"
+    for name, language in itertools.product(RULESETS, LANGUAGES):
+        assert texts(language).say(rules_phrase(name)) not in ("", name)

@@ -407,7 +407,7 @@ def test_small_mistakes_beyond_the_list_stay_unmarked() -> None:
 def test_summary_names_the_players_and_their_mistakes() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, G7, F6, 2.0), loss(3, BLACK, D4, E5, 2.0)]
     lines = summary(game_of(moves)).split("\n")
-    assert lines[0].endswith(": net, 20 visits per position; rules chinese, komi 7")
+    assert lines[0].endswith(": net, 20 visits per position; Chinese rules, komi 7")
     assert lines[1:] == [
         "Black (Ann 3d): 2.00 points lost per move, accuracy 33%, engine's first choice 0%",
         "White (Bob): 2.00 points lost per move, accuracy 56%, engine's first choice 0%",

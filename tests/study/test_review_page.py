@@ -19,6 +19,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.base.languages.texts import LANGUAGES, texts
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
+from gtp_engine.go.rules import rules_phrase
 from gtp_engine.go.sgf import GameRecord, read_sgf, shown_result
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.study.game_review import GameReview, PlayerFigures
@@ -190,8 +191,8 @@ def test_results_rules_and_leads_are_words_in_other_languages() -> None:
     }
     assert {result: spanish.result(result) for result in RESULTS} == RESULTS
     assert (english.result("W+Resign"), spanish.result("Draw")) == ("W+R", "empate")
-    assert (english.rules("chinese"), spanish.rules("japanese")) == ("Chinese", "japonesas/coreanas")
-    assert spanish.rules("{}") == "{}"
+    said = {name: spanish.text("game.rules", rules=rules_phrase(name), komi="7") for name in ("korean", "{}")}
+    assert said == {"korean": "reglas japonesas, komi 7", "{}": "reglas {}, komi 7"}
     leads = {0.04: "even", -0.049: "even", 3.25: "B+3.2", -1: "W+1.0", 0.051: "B+0.1"}
     assert {lead: english.text.lead(lead) for lead in leads} == leads
     ticks = graphs(game_of(MOVES), [], "es")["lead"].y.ticks

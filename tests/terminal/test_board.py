@@ -158,7 +158,7 @@ def test_players_terms_and_latest_moves() -> None:
         " ○  white  engine, 12k",
         "",
         "captured by black 0, by white 0",
-        "komi 0.5, chinese rules",
+        "Chinese rules, komi 0.5",
         "moves 1-2: B2 pass",
     ]
 

@@ -113,7 +113,7 @@ def test_a_search_too_short_for_a_hint(tmp_path: Path) -> None:
 
 def test_the_line_below_the_board_stays_one_line(tmp_path: Path) -> None:
     said = play("C3\npass\n", tmp_path, "--colour", "both", "--rules", "tromp-taylor").splitlines()
-    assert "Black (X) to move; move 2: W pass; captured by B 0, by W 0; komi 7; tromp-taylor rules" in said
+    assert "Black (X) to move; move 2: W pass; captured by B 0, by W 0; Tromp-Taylor rules, komi 7" in said
 
 
 def test_the_same_seed_plays_the_same_game(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     assert used <= TEXTS
     quoted = set(re.findall(r'"([\w-]+)"', SCRIPTS)) | used
     quoted |= {f"{kind}-{name}" for kind in ("layer", "rules", "stones", "theme", "time", "tool") for name in quoted}
-    quoted |= {f"life-{status}" for status in STATUSES}
+    quoted |= {f"life-{status}" for status in STATUSES} | {f"rules-{name}" for name in RULESETS}
     quoted |= {f"{kind}-{outcome.value}" for kind in ("now", "outcome") for outcome in Outcome}
     assert quoted >= TEXTS
 
@@ -77,6 +77,9 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
           add(option) { this.options.push(option); }, addEventListener() {}});
         globalThis.Option = class { constructor(name, value) { Object.assign(this, {name, value: String(value)}); } };
         const {NewGame} = await import(module);
+        globalThis.fetch = () => ({json: () => ({about: {}, "rules-stone-scoring": "Stone-scoring"})});
+        document.documentElement = {};
+        await (await import(module.replace("new_game", "words"))).use("en");
         const form = {rank: field("12k", "25k", "max"), size: field("9", "13", "19"), handicap: field("0", "2"),
           colour: field("black", "white", "random", "both"), rules: field("chinese", "aga"), time: field("none"),
           addEventListener() {}, querySelectorAll: () => []};
@@ -104,7 +107,7 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         open({width: 5, height: 6, handicap: 1, rules: "other", seconds: 4000});
         open({rules: "stone-scoring"});
         open({rules: "stone-scoring"});
-        console.log(form.rules.options.length);"""
+        console.log(form.rules.options.length, form.rules.options[2].name);"""
     assert run_script(script, "new_game.js") == [
         "25k,19,white,0,aga,empty,-,none,-,-",
         ",100",
@@ -115,6 +118,7 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         "25k,19,random,0,stone-scoring,empty,3,none,10,30",
         "25k,19,random,0,stone-scoring,empty,3,none,10,30",
         "3",
+        "Stone-scoring",
     ]
 
 

@@ -59,7 +59,7 @@ class Texts:
             count = values["count"]
             assert isinstance(count, int), f"{name} has plural forms"
             text = text[self.plural_form(count)]
-        return text.format(**{key: self._written(value) for key, value in values.items()})
+        return text.format(**{key: self.say(value) for key, value in values.items()})
 
     def plural_form(self, number: int) -> str:
         """Returns the name of the plural form for a number, 0 or more."""
@@ -76,9 +76,11 @@ class Texts:
         """The names of all texts."""
         return frozenset(self._texts)
 
-    def say(self, phrase: Phrase) -> str:
-        """Returns a phrase in this language."""
-        return self(phrase.name, **phrase.values)
+    def say(self, value: Value) -> str:
+        """Returns a phrase in this language; a text stays as it is, and a number gets separators."""
+        if isinstance(value, Phrase):
+            return self(value.name, **value.values)
+        return f"{value:,}" if isinstance(value, int) else value
 
     def lead(self, points: float, digits: int = 1) -> str:
         """Returns Black's lead in points as text, such as "W+3.5"; "even" if it rounds to zero."""
@@ -101,11 +103,6 @@ class Texts:
         if isinstance(text, dict):
             return {form: str(self._prepared(wording)) for form, wording in text.items()}
         return re.sub(r"\{(\w+)\}", _ISOLATED, text) if self.direction == "rtl" else text
-
-    def _written(self, value: Value) -> str:
-        if isinstance(value, Phrase):
-            return self.say(value)
-        return f"{value:,}" if isinstance(value, int) else value
 
 
 @cache

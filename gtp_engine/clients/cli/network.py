@@ -10,10 +10,12 @@ import click
 
 from ...base.errors import UserError, error_text
 from ...base.fields import Text, parse_board_size
+from ...base.languages.texts import texts
 from ...base.messages import printable, size_text
 from ...base.settings import setting
 from ...engine.settings import NETWORK
 from ...go.coords import MIN_SIZE
+from ...go.rules import rules_phrase
 from ...nets.library import find_card, find_network, learned_rules, list_networks, load_network, network_folders
 from ...search.evaluate.choices import LARGEST_BOARD
 from .command import command
@@ -158,7 +160,7 @@ def _description(path: Path, config: "NetworkConfig") -> list[tuple[str, str]]:
     """Returns titles and texts for one network."""
     from ...nets.schema import TipRMSNormDesc
 
-    rules = ", ".join(learned_rules(path))
+    rules = ", ".join(texts().say(rules_phrase(name)) for name in learned_rules(path))
     rms = isinstance(config.trunk.tip_norm, TipRMSNormDesc)
     return [
         ("file", f"{path}, {size_text(path.stat().st_size)}"),

@@ -22,7 +22,7 @@ from ...go.coords import (
 from ...go.drawing import DEAD_STONES, TERRITORY, Marks, board_text, gaps_in_row
 from ...go.game import Game
 from ...go.handicap import star_points
-from ...go.rules import rules_name
+from ...go.rules import terms_text
 from ...search.report import SearchReport
 
 # The nearest of the 256 colours keep the contrast: 179 for wood, 94 for lines, 16 and 231 for stones.
@@ -166,7 +166,7 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
         lines.append(line.append(f"  {names[colour]}"))
     lines.append(Text())
     lines.append(Text(f"captured by black {game.captures(BLACK)}, by white {game.captures(WHITE)}"))
-    lines.append(Text(f"komi {game.komi:g}, {rules_name(game.rules) or 'other'} rules", style="dim"))
+    lines.append(Text(terms_text(game.rules, game.komi), style="dim"))
     if game.moves:
         first = max(0, len(game.moves) - RECENT_MOVES)
         recent = [game.vertex(move.point) for move in game.moves[first:]]

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...base.languages.texts import Phrase, Value, texts
+from ...base.languages.texts import Phrase, Value
 from ...base.messages import printable
 from ..handicap import HANDICAP_KOMI
-from ..rules import RULESETS, Rules, as_rules, default_komi, rules_name
+from ..rules import RULESETS, Rules, as_rules, default_komi, rules_phrase
 from .results import read_result
 from .values import number_text, read_points
 
@@ -57,9 +57,8 @@ def terms_of(
     used = record.game_rules() if rules is None else as_rules(rules)
     if used is None:
         used = usual_rules
-        name = rules_name(used) or "other"
-        shown: Value = Phrase(f"rules-{name}") if f"rules-{name}" in texts().names else name
-        assumed.append(_assumed(("record.noRules", "record.unknownRules"), record.rules, rules=shown))
+        named = ("record.noRules", "record.unknownRules")
+        assumed.append(_assumed(named, record.rules, rules=rules_phrase(used)))
     if komi is None:
         is_wrong = record.komi == 0 and _has_half_points(record.result)
         komi = None if is_wrong else record.komi

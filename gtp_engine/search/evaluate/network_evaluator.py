@@ -15,10 +15,11 @@ import numpy as np
 
 from ...base.errors import UserError
 from ...base.jit import njit
+from ...base.languages.texts import texts
 from ...base.threads import Helpers
 from ...go.board import BOARD
 from ...go.coords import BLACK, WHITE
-from ...go.rules import parse_rules
+from ...go.rules import parse_rules, rules_phrase
 from ...go.symmetry import ALL_SYMMETRIES, COUNT, permutation
 from ...nets.library import RULES_FILE, learned_rules, load_network, network_name
 from ...nets.schema import METADATA
@@ -430,9 +431,10 @@ class NetworkEvaluator(Evaluator):
         )
         if self.rules and code not in self._named_rules:
             self._named_rules.add(code)
-            learned = f"{self.name} learned with the rules {' and '.join(self.rules)} only"
-            nearest = self._rules_of_code[int(self._nearest[code])]
-            logger.warning(f"{learned}: it evaluates this game as under {nearest}")
+            named = *self.rules, self._rules_of_code[int(self._nearest[code])]
+            *learned, nearest = (texts().say(rules_phrase(name)) for name in named)
+            only = f"{self.name} learned with {' and '.join(learned)} rules only"
+            logger.warning(f"{only}: it evaluates this game as under {nearest} rules")
 
     def _begin(self, ticket: _Ticket, symmetries: np.ndarray, rows: np.ndarray) -> None:
         """Begins to evaluate the ticket's missing positions, whose inputs were written by the symmetries, into `rows`.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base.languages.texts import DEFAULT, Phrase, texts
 from ...go.coords import BLACK, PASS, WHITE, colour_name, xy
+from ...go.rules import rules_phrase
 from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
@@ -71,16 +72,12 @@ class Wording:
             how = self.text(f"result.{found.by}")
         return self.text("result.black" if is_black else "result.white", how=how)
 
-    def rules(self, name: str) -> str:
-        """Returns the name of a ruleset; rules without a name stay as they are."""
-        return self.text(f"rules-{name}") if f"rules-{name}" in self.text.names else name
-
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Returns what templates write values with."""
         return {
             "vertex": self.vertex,
             "result": self.result,
-            "rules": self.rules,
+            "rules": rules_phrase,
             "colour": lambda move: self.text(colour_name(move.move.colour)),
             "phase": lambda phase: self.text(PHASES[phase]),
             "class_label": lambda number: class_label(number, self.text.language),

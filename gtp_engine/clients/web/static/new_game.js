@@ -58,7 +58,7 @@ export class NewGame {
       if (form.colour.value !== "random") select(form.colour, game.humans.length === 2 ? "both" : game.humans[0]);
       select(form.handicap, game.handicap);
       // "other" rules have no name, by which a new game chooses them.
-      if (!has(form.rules, game.rules) && game.rules !== "other") form.rules.add(new Option(game.rules, game.rules));
+      if (!has(form.rules, game.rules) && game.rules !== "other") form.rules.add(new Option(rulesName(game.rules), game.rules));
       select(form.rules, game.rules);
       offer(form.komi, game.isUsualKomi ? "" : game.komi);
       this.offerLimits(clock);
@@ -134,8 +134,7 @@ export function rankName(rank) {
   return text(rank.endsWith("d") ? "dan" : "kyu", {number: number(parseInt(rank, 10))});
 }
 
-// Rules that are not offered have the name that the program gives them.
-export function rulesName(name) { return [...RULES, "other"].includes(name) ? text(`rules-${name}`) : name; }
+export const rulesName = (name) => text(`rules-${name}`);
 
 const has = (list, value) => [...list.options].some((option) => option.value === String(value));
 
