@@ -21,7 +21,8 @@ def area_map(game: Game, dead: Iterable[int] = ()) -> NDArray[np.int8]:
     Returns:
         int8 [height, width] of EMPTY (nobody), BLACK and WHITE.
     """
-    return count_owners(living_stones(game.stones(), dead), game.rules)[0]
+    stones = game.stones()
+    return count_owners(stones, living_stones(stones, dead), game.rules)[0]
 
 
 def dead_stones(game: Game, ownership: NDArray[np.floating]) -> set[int]:
@@ -58,6 +59,7 @@ def proven_owners(game: Game) -> NDArray[np.int8]:
 
 def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:
     """Returns the points of the living stones in seki, once the stones on the points in `dead` are taken off."""
-    living = living_stones(game.stones(), dead)
-    in_seki = find_seki(living, enclosed(living))
+    stones = game.stones()
+    living = living_stones(stones, dead)
+    in_seki = find_seki(stones, living, enclosed(living))
     return set(points_of((cell for cell in in_seki if living[cell] != EMPTY), game.width))

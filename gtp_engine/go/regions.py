@@ -41,6 +41,19 @@ def find_regions(colours: NDArray[np.int8]) -> list[Region]:
     return regions
 
 
+def parts_of(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Returns the connected parts of a set of cells."""
+    left, parts = set(cells), []
+    while left:
+        part = [left.pop()]
+        for row, column in part:  # grows while it is walked over
+            near = left & {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}
+            left -= near
+            part.extend(near)
+        parts.append(part)
+    return parts
+
+
 def neighbours(cell: Cell, shape: tuple[int, ...]) -> Iterator[Cell]:
     """Yields the cells next to this one."""
     row, column = cell

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from ..base.jit import njit
 from .board import BUTTON_BLACK, BUTTON_WHITE, Board, points_beside
 from .coords import BLACK, EMPTY, WALL, WHITE, opponent
-from .regions import Cell, cells_of, find_liberties, find_regions, neighbours
+from .regions import Cell, cells_of, find_liberties, find_regions, neighbours, parts_of
 from .rules import Rules
 
 NEUTRAL = EMPTY
-# A single eye of this size or larger is enough to live: it can be divided.
-_DIVISIBLE_EYE = 3
+# So many points of one eye are two eyes even where no single move divides them: the least such eye is two by three.
+_ROOM_FOR_TWO_EYES = 6
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def count_points(stones: NDArray[np.int8], dead: Iterable[int], rules: Rules) ->
         The points of BLACK and WHITE, without prisoners, komi and the button; `Game.count` adds those.
     """
     living = living_stones(stones, dead)
-    owner, groups = count_owners(living, rules)
+    owner, groups = count_owners(stones, living, rules)
     points = {}
     for colour in (BLACK, WHITE):
         owned, prisoners = owner == colour, np.zeros_like(living, bool)
@@ -93,16 +93,18 @@ def living_stones(stones: NDArray[np.int8], dead: Iterable[int]) -> NDArray[np.i
     return living
 
 
-def count_owners(living: NDArray[np.int8], rules: Rules) -> tuple[NDArray[np.int8], dict[int, int]]:
+def count_owners(
+    stones: NDArray[np.int8], living: NDArray[np.int8], rules: Rules
+) -> tuple[NDArray[np.int8], dict[int, int]]:
     """Returns who owns each point under these rules, and the number of groups by colour that pay the group tax."""
     owner = enclosed(living)
     groups = {BLACK: 0, WHITE: 0}
     by_area = rules.scoring == "AREA"
     if not by_area:
-        _fill_connections(living, owner)
+        _fill_connections(stones, living, owner)
     if rules.tax == "NONE":
         return owner, groups
-    in_doubt = _stones_in_atari(living) if by_area else find_seki(living, owner)
+    in_doubt = _stones_in_atari(living) if by_area else find_seki(stones, living, owner)
     for area in find_regions(owner):
         if area.colour == NEUTRAL:
             continue
@@ -127,17 +129,19 @@ def enclosed(living: NDArray[np.int8]) -> NDArray[np.int8]:
     return owner
 
 
-def _fill_connections(living: NDArray[np.int8], owner: NDArray[np.int8]) -> None:
+def _fill_connections(stones: NDArray[np.int8], living: NDArray[np.int8], owner: NDArray[np.int8]) -> None:
     """Takes the points from their owner that have to be filled once the neutral points are; `owner` is changed.
 
     Games are counted before the last neutral points are filled. Chains that are connected through neutral points and
     have a single liberty in their own territory will be in atari then, and connect there, unless that point is an eye
-    of their own.
+    of their own. Where a dead stone is on the point they first fill its chain's liberties to capture it.
     """
     filled = living.copy()
+    prisoners = find_regions(np.where(living == EMPTY, stones, EMPTY))
     for colour in (BLACK, WHITE):
         while cells := _connections(filled, owner, colour):
-            for cell in cells:
+            captured = [chain.cells for chain in prisoners if chain.colour and not cells.isdisjoint(chain.cells)]
+            for cell in cells.union(*(find_liberties(chain, stones) for chain in captured)):
                 filled[cell], owner[cell] = colour, NEUTRAL
 
 
@@ -195,7 +199,7 @@ def _stones_in_atari(living: NDArray[np.int8]) -> set[Cell]:
     return {cell for cells in chains if len(find_liberties(cells, living)) == 1 for cell in cells}
 
 
-def find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
+def find_seki(stones: NDArray[np.int8], living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
     """Returns the stones and the territory of the groups in seki under territory scoring.
 
     By the letter of the rules every group that touches a neutral point is in seki. But games are counted before the
@@ -207,18 +211,33 @@ def find_seki(living: NDArray[np.int8], owner: NDArray[np.int8]) -> set[Cell]:
         linked = ((owner == colour) | (owner == NEUTRAL)).astype(np.int8)
         for group in find_regions(linked):
             own = {cell for cell in group.cells if owner[cell] == colour or living[cell] == colour}
-            if group.colour and len(own) < len(group.cells) and not _has_two_eyes(own, living):
+            if group.colour and len(own) < len(group.cells) and not _has_two_eyes(own, stones, living):
                 found |= own
     return found
 
 
-def _has_two_eyes(own: set[Cell], living: NDArray[np.int8]) -> bool:
-    """Whether the empty cells among these are two eyes, or one that can be divided."""
-    inside = np.zeros(living.shape, np.int8)
-    for cell in own:
-        inside[cell] = living[cell] == EMPTY
-    sizes = [len(eye.cells) for eye in find_regions(inside) if eye.colour]
-    return len(sizes) >= 2 or max(sizes, default=0) >= _DIVISIBLE_EYE
+def _has_two_eyes(own: set[Cell], stones: NDArray[np.int8], living: NDArray[np.int8]) -> bool:
+    """Whether the points among these without living stones are two eyes, or one of which the owner can make two.
+
+    The owner moves first. Where dead stones are captured before, the opponent does, on one of their points.
+    """
+    inside = {cell for cell in own if living[cell] == EMPTY}
+    eyes = parts_of(inside)
+    if len(eyes) != 1:
+        return len(eyes) > 1
+    # An opponent's stone beside an eye, on a point that has to be filled, takes the point next to it from the eye.
+    firm = {cell for cell in inside if find_liberties([cell], living) <= inside}
+    dead = {cell for cell in inside if stones[cell] != EMPTY}
+    return _can_divide(inside, inside - dead, firm) or bool(
+        dead and all(_can_divide(dead, dead - {taken}, firm) for taken in dead)
+    )
+
+
+def _can_divide(eye: set[Cell], playable: set[Cell], firm: set[Cell]) -> bool:
+    """Whether a move on one of these cells leaves two parts of an eye, or there is room for two eyes anyway."""
+    return len(playable) >= _ROOM_FOR_TWO_EYES or any(
+        sum(not firm.isdisjoint(part) for part in parts_of(eye - {cell})) > 1 for cell in playable
+    )
 
 
 @njit
