@@ -134,7 +134,7 @@ def _fill_connections(stones: NDArray[np.int8], living: NDArray[np.int8], owner:
 
     Games are counted before the last neutral points are filled. Chains that are connected through neutral points and
     have a single liberty in their own territory will be in atari then, and connect there, unless that point is an eye
-    of their own. Where a dead stone is on the point they first fill its chain's liberties to capture it.
+    of their own. Where a dead stone is on the point, they first fill the liberties of its chain to capture it.
     """
     filled = living.copy()
     prisoners = find_regions(np.where(living == EMPTY, stones, EMPTY))
@@ -219,7 +219,7 @@ def find_seki(stones: NDArray[np.int8], living: NDArray[np.int8], owner: NDArray
 def _has_two_eyes(own: set[Cell], stones: NDArray[np.int8], living: NDArray[np.int8]) -> bool:
     """Whether the points among these without living stones are two eyes, or one of which the owner can make two.
 
-    The owner moves first. Where dead stones are captured before, the opponent does, on one of their points.
+    The owner moves first, or captures the dead stones, and then the opponent moves first on one of their points.
     """
     inside = {cell for cell in own if living[cell] == EMPTY}
     eyes = parts_of(inside)

@@ -205,6 +205,33 @@ def test_a_point_that_has_to_be_filled_is_nobodys() -> None:
     assert counted(drawn(CONNECTION.replace("X X .", "X X X", 1), rules)) == 3 - 1
 
 
+# Black's only eye, a wall around it and two neutral points, or three. The dead stones are prisoners in any case.
+EYES = [
+    (". . . X . O / X X X X . O", "", 3),
+    (". O . X . O / X X X X . O", "B2", 0),
+    (". . X . O / . . X . O / X X X . O", "", 0),
+    (". . . X . O / . . . X . O / X X X X . O", "", 6),
+    ("O O . . X . O / X X X X X . O", "A2 B2", 4),
+    (". O O O . X . O / X X X X X X . O", "B2 C2 D2", 0),
+    (". O O O O . X . O / X X X X X X X . O", "B2 C2 D2 E2", 6),
+]
+# The last stone of the wall will have to be connected, and the opponent may play there before.
+LOOSE_EYES = [
+    (". . . . X . O / X X X X O O O", "", 0),
+    (". . . . . X . O / X X X X X O O O", "", 4),
+    (". . . . O X . O / X X X X X O O O", "E2", 0),
+    (". . . . . O X . O / X X X X X X O O O", "F2", 4),
+]
+
+
+@pytest.mark.parametrize(("drawing", "dead", "territory"), EYES + LOOSE_EYES)
+def test_a_group_at_neutral_points_has_territory_if_it_can_make_two_eyes(
+    drawing: str, dead: str, territory: int
+) -> None:
+    game = drawn(drawing.replace(" / ", "\n"), JAPANESE)
+    assert game.count(points(game, dead)).black == territory + len(dead.split())
+
+
 def test_an_eye_is_not_to_be_filled() -> None:
     game = drawn(
         """
