@@ -14,6 +14,7 @@ from typing import IO
 
 from ..base.errors import UserError
 from ..base.lines import read_lines
+from ..base.messages import printable
 from ..base.system import command_arguments
 
 logger = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ QUIT_SECONDS = 3.0
 TERMINATE_SECONDS = 1.0
 # Lines of stderr that are kept to report why an engine died.
 STDERR_LINES = 20
-STDERR_BYTES = 500  # of each line, its end
+SHOWN = 500  # characters of what an engine says that are shown and saved; of a line of stderr, its end
 # Limits on a response's characters and on unread lines; beyond them the engine writes endless output. The largest real
 # responses have some 100 kB.
 LONGEST_REPLY = 16 * 2**20
@@ -90,9 +91,9 @@ class GtpClient:
     def connect(self) -> "GtpClient":
         """Asks for name, version and commands. If that fails, ends the process and raises EngineStartError."""
         try:
-            self.name = self._first_answer() or self.command
+            self.name = shown(self._first_answer()) or self.command
             with contextlib.suppress(CommandError):
-                self.version = self.send("version")
+                self.version = shown(self.send("version"))
             self.commands = frozenset(self.send("list_commands").split())
         except EngineError as error:
             self.close()
@@ -141,7 +142,7 @@ class GtpClient:
             raise
         if reply.startswith("?"):
             first_line, _, _ = reply[1:].strip().partition("\n")
-            raise CommandError(f"{self._label} answered {command!r} with an error: {first_line}")
+            raise CommandError(f"{self._label} answered {command!r} with an error: {shown(first_line)}")
         return reply[1:].strip()
 
     def knows(self, command: str) -> bool:
@@ -212,7 +213,7 @@ class GtpClient:
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         for line in read_lines(self._process.stderr.fileno(), LONGEST_REPLY):
-            if text := _text(line[-STDERR_BYTES:]):
+            if text := _text(line[-SHOWN:]):
                 self._stderr.append(text)
 
     def _stray_line(self, command: str) -> str:
@@ -265,7 +266,7 @@ class GtpClient:
             status = self._process.returncode
             how = f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
         self._readers[1].join(timeout=TERMINATE_SECONDS)
-        last_words = self._stderr[-1] if self._stderr else wrote[:200]
+        last_words = shown(self._stderr[-1] if self._stderr else wrote)
         return EngineDiedError(f"{self._label} {how} at {command!r}" + (f": {last_words}" if last_words else ""))
 
     def _end(self, patience: float) -> None:
@@ -297,6 +298,11 @@ class GtpClient:
         elif not self._is_gone:
             with contextlib.suppress(OSError):  # all have ended
                 os.killpg(self._process.pid, signal.SIGTERM if gently else signal.SIGKILL)
+
+
+def shown(text: str) -> str:
+    """Returns what an engine says as it is shown and saved: one line that is not long, without control characters."""
+    return printable(" ".join(text.split()))[:SHOWN]
 
 
 def _text(line: bytes) -> str:

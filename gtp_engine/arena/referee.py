@@ -15,7 +15,7 @@ from ..engine.clock import NO_LIMIT, Clock, gtp_settings
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, colour_letter, colour_name, opponent, parse_vertex
 from ..go.game import Game, IllegalMove, Move
 from ..go.rules import rules_name
-from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient
+from .gtp_client import CommandError, EngineDiedError, EngineError, EngineGarbageError, GtpClient, shown
 from .match_settings import MOVES_PER_POINT, EngineMatchSettings, players_by_colour
 from .results import EndReason, GameResult
 
@@ -235,9 +235,9 @@ class _RefereedGame:
             claim = self.opinion(colour, "final_score")
             if claim is None:
                 continue
-            claims[colour] = claim
+            claims[colour] = shown(claim)
             if not _same_score(claim, score.points):
-                self.notes.append(f"{self.players[colour].name} scored {claim}, the referee {score}")
+                self.notes.append(f"{self.players[colour].name} scored {claims[colour]}, the referee {score}")
         return self.result(score.winner, str(score), EndReason.SCORE, claims)
 
     def opinion(self, colour: int, command: str) -> str | None:

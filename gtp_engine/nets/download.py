@@ -25,18 +25,21 @@ from ..base import VERSION
 from ..base.errors import UserError, error_text
 from ..base.files import claim, write_bytes
 from ..base.messages import size_text
+from ..base.threads import in_background
 from .katago_file import NetworkFileError, read_katago_file
 from .library import SUFFIXES
 
 LARGEST = 2 << 30  # bytes of a network that the list does not have; KataGo's largest have half of it
 _SLACK = 1.05  # of a listed size, which is rounded
 _SILENCE = 30.0  # seconds without a byte, after which the connection counts as lost
-_ATTEMPTS = 5  # in a row that bring nothing
+_HEADERS = 60.0  # seconds for the headers of a server and of those that it leads to, which may come byte by byte
+_ATTEMPTS = 5  # in a row that bring less than `_LEAST_BYTES`
 _FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
 _PIECE = 1 << 17
 # A download that brings fewer bytes than this in so many seconds is given up: it would take weeks.
 _LEAST_BYTES, _SPAN = 10_000, 60.0
+_MOST_SAID = 200  # characters of what a server says that are shown: its first line may have 65,536
 _LARGEST_RATIO = 20  # of a content to its compressed file: weights hardly shrink, and a bomb does a thousandfold
 _LASTING = (408, 429, 500, 502, 503, 504)  # statuses that may pass: timeout, too many requests, the server's errors
 _KEPT = "%/:=&?~#+!$,;'@()*[]"  # what an address may have besides letters and digits
@@ -151,18 +154,18 @@ def _size(part: Path) -> int:
 
 def _fetch(source: Source, part: Path, watch: Watch) -> None:
     """Brings the whole part here, with as many connections as it takes."""
-    opener, failures, begun = urllib.request.build_opener(_Redirects()), 0, _size(part)
+    failures, begun = 0, _size(part)
     while True:
-        before = _size(part)
+        before, redirects = _size(part), _Redirects(source.url)
         try:
-            return _fetch_once(opener, source, part, watch)
+            return _fetch_once(urllib.request.build_opener(redirects), source, part, watch)
         except (OSError, http.client.HTTPException, _Cut) as error:
             if isinstance(error, OSError) and error.filename and not isinstance(error, urllib.error.URLError):
                 raise  # of the disk
-            failures = failures + 1 if _size(part) <= before else 0
+            failures = failures + 1 if _size(part) < before + _LEAST_BYTES else 0
             most = _ATTEMPTS if _size(part) > begun else _FIRST_ATTEMPTS
             if failures >= most or not _may_pass(error):
-                raise UserError(_explained(source, part, error)) from error
+                raise UserError(_explained(source.url, redirects.latest, part, error)) from error
         end = time.monotonic() + _WAITS[min(failures, len(_WAITS) - 1)]
         while time.monotonic() < end:
             watch(_size(part), None)
@@ -180,20 +183,21 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
         headers["Range"] = f"bytes={start}-"
     try:
         # A name may have letters that the request may not have.
-        answer = opener.open(urllib.request.Request(quote(source.url, _KEPT), headers=headers), timeout=_SILENCE)
+        request = urllib.request.Request(quote(source.url, _KEPT), headers=headers)
+        answer = in_background("download", lambda: opener.open(request, timeout=_SILENCE)).result(_HEADERS)
     except UserError:
         raise
     except ValueError as error:  # of urllib, about where it is led
-        raise UserError(f"{source.url}: the server leads to an invalid address ({error})") from error
+        raise UserError(f"{source.url}: the server leads to an invalid address ({str(error)[:_MOST_SAID]})") from error
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # nothing is left to send: the part is complete, or belongs to another file
+        if error.code == 416 and start:  # nothing is left to send: the part is complete, or belongs to another file
             return
         raise
     with answer:
         is_rest = answer.status == 206
         start = start if is_rest else 0
-        length = answer.headers.get("Content-Length", "")
-        total = start + int(length) if length.isdecimal() else None
+        length = re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", ""))
+        total = start + int(length[0]) if length else None
         with open(part, "ab" if is_rest else "wb") as file:
             _copy(answer, file, source, start, total, watch)
 
@@ -236,11 +240,15 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
     max_redirections = 5
 
+    def __init__(self, url: str) -> None:
+        self.latest = url  # the address that was asked last
+
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if not _is_address(newurl):
-            raise UserError(f"{req.full_url}: the server leads to {newurl[:200]!r}, which is not an address")
+            raise UserError(f"{req.full_url}: the server leads to {newurl[:_MOST_SAID]!r}, which is not an address")
         if urlsplit(newurl).scheme != "https" and urlsplit(req.full_url).scheme == "https":
-            raise UserError(f"{req.full_url}: the server leads to an address without encryption, {newurl[:200]}")
+            raise UserError(f"{req.full_url}: the server leads to an address without encryption, {newurl[:_MOST_SAID]}")
+        self.latest = newurl
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -252,20 +260,21 @@ def _may_pass(error: Exception) -> bool:
     return not isinstance(reason, ssl.SSLCertVerificationError)
 
 
-def _explained(source: Source, part: Path, error: Exception) -> str:
-    """Returns what has gone wrong, and what to do, in one line."""
-    host = urlsplit(source.url).netloc
+def _explained(url: str, latest: str, part: Path, error: Exception) -> str:
+    """Returns what has gone wrong, and what to do, in one line; the server may have led from `url` to `latest`."""
+    host = urlsplit(latest).netloc[:_MOST_SAID]
     if isinstance(error, urllib.error.HTTPError):
         gone = error.code in (401, 403, 404, 410)
-        leads = "it leads from one address to the next" if error.code < 400 else "try again later"
+        leads = "it does not lead to a file" if error.code < 400 else "try again later"
         remedy = "the network is no longer there: choose another one" if gone else leads
-        return f"{source.url}: the server answers {error.code} {http.client.responses.get(error.code, '')}; {remedy}"
+        return f"{url}: the server answers {error.code} {http.client.responses.get(error.code, '')}; {remedy}"
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLCertVerificationError):
         problem = f"the certificate of {host} is not trusted ({reason.verify_message})"
         return f"{problem}; SSL_CERT_FILE can name a file with certificates to trust"
-    said = error_text(reason) if isinstance(reason, BaseException) else str(reason)
+    is_short = isinstance(reason, http.client.IncompleteRead)  # whose text is for programmers
+    said = "" if is_short else error_text(reason) if isinstance(reason, BaseException) else str(reason)
     remedy = "HTTPS_PROXY can name a proxy, and --from takes a file that you have"
     if size := _size(part):
         remedy = f"{size_text(size)} are kept: run the same command again to resume"
-    return f"{source.url}: the connection to {host} failed: {said or 'it was cut'}; {remedy}"
+    return f"{url}: the connection to {host} failed: {said[:_MOST_SAID] or 'it was cut'}; {remedy}"

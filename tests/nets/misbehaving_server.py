@@ -5,7 +5,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -119,6 +119,34 @@ class Handler(BaseHTTPRequestHandler):
         content = gzip.compress(bytes(30_000_000))
         self.head(0, len(content))
         self.wfile.write(content)
+
+    def send_digits(self, start: int) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "9" * 5000)
+        self.end_headers()
+        self.wfile.write(NETWORK)
+
+    def send_rest(self, start: int) -> None:
+        self.send_error(416)
+
+    def send_crumbs(self, start: int) -> None:
+        self.head(start, len(NETWORK) - start)
+        self.wfile.write(NETWORK[start : start + 1])
+
+    def send_headers(self, start: int) -> None:
+        with suppress(OSError):  # the client has given up
+            for byte in b"HTTP/1.1 200 OK\r\nX: " + bytes(100):
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+                time.sleep(0.05)
+
+    def send_prose(self, start: int) -> None:
+        self.wfile.write(b"HELLO " + b"x" * 60_000 + b"\r\n")
+
+    def send_elsewhere(self, start: int) -> None:
+        self.send_response(302)
+        self.send_header("Location", "http://127.0.0.1:1/net.bin.gz")
+        self.end_headers()
 
     def send_circle(self, start: int) -> None:
         self.send_response(302)

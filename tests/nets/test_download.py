@@ -36,12 +36,13 @@ def left(path: Path) -> set[str]:
     return {file.name for file in path.parent.iterdir() if not file.name.startswith(".")}
 
 
-@pytest.mark.parametrize("kind", ["good", "moved"])
+@pytest.mark.parametrize("kind", ["good", "moved", "digits"])
 def test_a_network_is_there_once_it_is_complete(server: Server, path: Path, kind: str) -> None:
     seen: list[tuple[int, int | None]] = []
     download(Source(server.url(kind), SHA256), path, lambda done, total: seen.append((done, total)))
     assert path.read_bytes() == NETWORK and left(path) == {path.name}
-    assert seen[0] == (0, len(NETWORK)) and seen[-1] == (len(NETWORK), len(NETWORK))
+    total = None if kind == "digits" else len(NETWORK)
+    assert seen[0] == (0, total) and seen[-1] == (len(NETWORK), total)
 
 
 def test_a_checksum_may_be_that_of_the_content(server: Server, path: Path) -> None:
@@ -113,6 +114,9 @@ def test_what_nothing_could_check_is_not_resumed(server: Server, path: Path) -> 
         ("circle", "the server answers 302"),
         ("astray", "the server leads to an invalid address"),
         ("ftp", r"the server leads to 'ftp://127\.0\.0\.1/net\.bin\.gz', which is not an address"),
+        ("rest", "the server answers 416 Requested Range Not Satisfiable"),
+        ("prose", r"failed: HELLO x{194}; HTTPS_PROXY"),
+        ("elsewhere", r"elsewhere/net\.bin\.gz: the connection to 127\.0\.0\.1:1 failed: Connection refused"),
         ("bomb", "the checksum is [0-9a-f]{64} instead of"),
     ],
 )
@@ -134,6 +138,19 @@ def test_a_server_that_sends_drops_is_given_up(server: Server, path: Path, monke
     with pytest.raises(UserError, match=r"the server sent \d+ bytes in 0 seconds; 0 kB are kept: run the same command"):
         download(Source(server.url("drops"), SHA256), path)
     assert len(server.asked) == 1 and left(path) == {"net.bin.gz.part"}
+
+
+def test_a_byte_with_each_connection_is_too_little(server: Server, path: Path) -> None:
+    with pytest.raises(UserError, match=r"failed: it was cut; 0 kB are kept"):
+        download(Source(server.url("crumbs"), SHA256), path)
+    assert len(server.asked) == 5
+
+
+def test_headers_must_come_soon(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "_HEADERS", 0.3)
+    with pytest.raises(UserError, match=r"failed: it was cut; HTTPS_PROXY"):
+        download(Source(server.url("headers"), SHA256), path)
+    assert len(server.asked) == 2
 
 
 def test_no_more_of_a_bomb_is_unpacked_than_a_network_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
