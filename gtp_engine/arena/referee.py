@@ -205,7 +205,8 @@ class _RefereedGame:
             answer = self.opinion(colour, "final_status_list dead")
             if answer is not None:
                 try:
-                    points = {parse_vertex(word, self.game.width, self.game.height) for word in answer.split()}
+                    words = dict.fromkeys(answer.split())  # an engine may repeat one a million times
+                    points = {parse_vertex(word, self.game.width, self.game.height) for word in words}
                     seen[colour] = {p for p in points if p != PASS and self.game.stone_at(p) != EMPTY}
                 except UserError as error:
                     self.notes.append(f"{self.players[colour].name} could not name the dead stones: {error}")

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
 from ..base.nesting import parse_json
+from ..base.plain import from_json
 from ..go.coords import BLACK, WHITE
 from ..go.game import Game
 from ..go.sgf import GameRecord, read_sgf, write_sgf
@@ -52,9 +53,9 @@ class GameResult:
     result: str  # as in SGF
     reason: str  # a value of `EndReason`
     moves: int  # their number, those of the opening included
-    names: dict[str, str]  # that the players report, by player
-    seconds: dict[str, float]  # used, by player; empty for networks, whose games share the time of their batches
-    claims: dict[str, str]  # responses of GTP engines to `final_score`, by player
+    names: Mapping[str, str]  # that the players report, by player
+    seconds: Mapping[str, float]  # used, by player; empty for networks, whose games share the time of their batches
+    claims: Mapping[str, str]  # responses of GTP engines to `final_score`, by player
     notes: tuple[str, ...] = ()  # one line for each problem
     sgf: str = ""  # the name of the record in the match's folder, "" if it is not saved
 
@@ -247,8 +248,9 @@ def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
     known: dict[str, Any] | None = None
     if file.exists():
         try:
-            known = dict(parse_json(file.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
+            if not isinstance(known := parse_json(file.read_text(encoding="utf-8")), dict):
+                raise ValueError("expected the settings of a match")
+        except ValueError as error:
             raise UserError(f"{file} is damaged: {error}") from error
     elif results.exists():
         raise UserError(f"{folder} holds the games of a match without its {SETTINGS_FILE}; choose another folder")
@@ -274,9 +276,10 @@ def _read_results(file: Path) -> list[GameResult]:
     results = {}
     for number, line in enumerate(lines, 1):
         try:
-            fields = parse_json(line)
-            result = GameResult(**fields | {"notes": tuple(fields["notes"])})
-        except (ValueError, TypeError, KeyError) as error:
+            result: GameResult = from_json(GameResult, line)
+            if not ({result.black, result.winner or "A"} <= {"A", "B"} == result.names.keys() and result.number >= 0):
+                raise ValueError("expected the players A and B, and the number of a game")
+        except ValueError as error:
             raise UserError(f"{file}, line {number} is damaged: {error}") from error
         results[result.number] = result
     return list(results.values())

@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import http.client
 import re
+import socket
 import ssl
 import time
 import urllib.error
@@ -32,7 +33,9 @@ from .library import SUFFIXES
 LARGEST = 2 << 30  # bytes of a network that the list does not have; KataGo's largest have half of it
 _SLACK = 1.05  # of a listed size, which is rounded
 _SILENCE = 30.0  # seconds without a byte, after which the connection counts as lost
-_HEADERS = 60.0  # seconds for the headers of a server and of those that it leads to, which may come byte by byte
+# Seconds for all headers of a server and of those that it leads to, and for what comes before each piece, such as the
+# size of a chunk. All that may come byte by byte, without the server ever being silent.
+_PATIENCE = 60.0
 _ATTEMPTS = 5  # in a row that bring less than `_LEAST_BYTES`
 _FIRST_ATTEMPTS = 2  # if nothing has come at all: then the address or the connection is wrong, rather than disturbed
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between them
@@ -184,7 +187,7 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
     try:
         # A name may have letters that the request may not have.
         request = urllib.request.Request(quote(source.url, _KEPT), headers=headers)
-        answer = in_background("download", lambda: opener.open(request, timeout=_SILENCE)).result(_HEADERS)
+        answer = in_background("download", lambda: opener.open(request, timeout=_SILENCE)).result(_PATIENCE)
     except UserError:
         raise
     except ValueError as error:  # of urllib, about where it is led
@@ -215,7 +218,7 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
         if max(done, total or 0) > source.largest:
             raise NetworkFileError(f"it has more than {size_text(source.largest)}: this is not the network")
         watch(done, total)
-        if not (piece := answer.read1(_PIECE)):
+        if not (piece := _next_piece(answer)):
             break
         if not done and piece.lstrip()[:1] in (b"<", b"{"):
             kind = answer.headers.get_content_type()
@@ -233,6 +236,16 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
         done += len(piece)
     if total is not None and done < total:
         raise _Cut
+
+
+def _next_piece(answer: Any) -> bytes:
+    """Returns the next bytes of an answer; none at its end. Raises TimeoutError after `_PATIENCE`."""
+    try:
+        return in_background("download", lambda: bytes(answer.read1(_PIECE))).result(_PATIENCE)
+    except TimeoutError:
+        with suppress(OSError), socket.fromfd(answer.fileno(), socket.AF_INET, socket.SOCK_STREAM) as connection:
+            connection.shutdown(socket.SHUT_RDWR)  # which ends the reading too
+        raise
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

@@ -121,10 +121,11 @@ class Database:
                 connection.backup(memory)
             if memory.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
                 raise sqlite3.DatabaseError
+            _make(memory, self._waiting)  # its header may forbid changes
         except (sqlite3.Error, OSError, UserError):
             memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
             _create(memory)
-        _make(memory, self._waiting)
+            _make(memory, self._waiting)
         self._memory = memory
 
     @contextmanager

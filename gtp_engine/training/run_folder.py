@@ -58,7 +58,8 @@ def _is_state(values: Mapping[str, Any], seen: int) -> bool:
     if not known or not all(0 <= value < math.inf for value in values.values() if isinstance(value, int | float)):
         return False
     expected = _IN_EVERY_LINE | ({"cycle"} if values.get("cycle") else set())
-    has_lines = all(isinstance(line, dict) and line.keys() >= expected for line in values.get("lines", ()))
+    lines = (line if isinstance(line, dict) else {} for line in values.get("lines", ()))
+    has_lines = all(isinstance(line.get(name), int | float) for line in lines for name in expected)
     return has_lines and values.get("begun", 0) <= seen and values.get("player", 0) <= values.get("cycle", 0)
 
 

@@ -57,6 +57,15 @@ def test_answers_come_without_their_frame(printed: str, answer: str) -> None:
     assert client._process.returncode == 0
 
 
+def test_what_an_engine_says_is_shown_in_one_line_that_is_not_long() -> None:
+    long = ENGINE.replace('"= Tiny', '"= \\x1b[31mTiny\\x07\\nEngine" + "x" * 100000 + "')
+    with GtpClient(command(long % 'print("? \\x1b[2J" + "y" * 100000 + "\\n")'), timeout=20.0) as client:
+        assert client.name == "?[31mTiny? Engine" + "x" * 483
+        with pytest.raises(CommandError) as refusal:
+            client.send("genmove b")
+    assert "?[2Jyyy" in str(refusal.value) and len(str(refusal.value)) < 1100
+
+
 def test_error_answer_leaves_the_engine_usable() -> None:
     with engine('print("? cannot undo\\n")') as client:
         with pytest.raises(CommandError, match="'Tiny' answered 'undo' with an error: cannot undo"):

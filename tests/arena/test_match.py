@@ -91,12 +91,21 @@ def test_rules_and_paths_may_be_texts_and_the_komi_of_the_board_is_usual(scripte
     assert (result.tally.games, facts["rules"], facts["komi"]) == (2, "japanese", 7)
 
 
-def test_damaged_results_are_named(scripted: Script, tmp_path: Path) -> None:
+def test_damaged_files_are_named_and_left_alone(scripted: Script, tmp_path: Path) -> None:
     engines = scripted("resign"), scripted()
     run(*engines, 1, tmp_path)
-    (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(ValueError, match=r"results\.jsonl, line 1 is damaged"):
+    settings, results = tmp_path / "match.json", tmp_path / "results.jsonl"
+    good = json.loads(results.read_text())
+    wrong = [{"number": "1"}, {"number": -1}, {"reason": ["x"]}, {"names": 5}, {"names": {"A": "x"}}, {"winner": "C"}]
+    for text in ("{}", "[]", *(json.dumps(good | change) for change in wrong)):
+        results.write_text(f"{text}\n")
+        with pytest.raises(ValueError, match=r"results\.jsonl, line 1 is damaged") as refusal:
+            run(*engines, 1, tmp_path)
+        assert "\n" not in str(refusal.value) and results.read_text() == f"{text}\n"
+    settings.write_text("[]")
+    with pytest.raises(ValueError, match=r"match\.json is damaged: expected the settings of a match"):
         run(*engines, 1, tmp_path)
+    assert settings.read_text() == "[]"
 
 
 def test_several_games_at_a_time(scripted: Script, tmp_path: Path) -> None:

@@ -205,6 +205,13 @@ def test_under_territory_rules_nobody_plays_on(scripted: Script) -> None:
     assert (outcome.moves, outcome.notes) == (12, ("the engines disagreed about dead stones",))
 
 
+def test_a_dead_stone_is_read_once_however_often_it_is_named(scripted: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(referee, "parse_vertex", lambda text, *size: (read.append(text), parse_vertex(text, *size))[1])
+    play(scripted("--dead", "A1 " * 500, *BLACK_WALL), scripted("--dead", "", *WHITE_WALL))
+    assert read.count("A1") == 1
+
+
 def test_agreement_leaves_no_note(scripted: Script) -> None:
     black = scripted("--score", "B+4.5", "--dead", "", *BLACK_WALL)
     white = scripted("--score", "B+4.50", "--dead", "", *WHITE_WALL)

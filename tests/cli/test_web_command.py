@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +18,7 @@ from tornado.httpclient import HTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from gtp_engine.clients.cli import main
+from gtp_engine.clients.cli.first_game import close_engine
 from gtp_engine.clients.web.server import Server
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.table.played_game import Mode, PlayedGame
@@ -38,6 +42,21 @@ async def play(address: str) -> None:
     await page.write_message(json.dumps({"type": "play", "point": "C3", "node": position["node"], "tree": tree}))
     while '"moves":2' not in str(await page.read_message()):
         pass
+
+
+@pytest.mark.parametrize(("error", "ends"), [(OSError("Too many open files"), False), (KeyboardInterrupt(), True)])
+def test_an_error_while_the_engine_compiles_is_shown(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, ends: bool
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    engine = SimpleNamespace(ready=Future(), close=lambda: None)
+    with pytest.raises(type(error)):
+        try:
+            raise error
+        finally:
+            close_engine(engine, 130)  # type: ignore[arg-type]
+    assert ended == [130] * ends
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")

@@ -133,12 +133,18 @@ class Handler(BaseHTTPRequestHandler):
         self.head(start, len(NETWORK) - start)
         self.wfile.write(NETWORK[start : start + 1])
 
-    def send_headers(self, start: int) -> None:
+    def drip(self, begin: bytes) -> None:
         with suppress(OSError):  # the client has given up
-            for byte in b"HTTP/1.1 200 OK\r\nX: " + bytes(100):
-                self.wfile.write(bytes([byte]))
+            for piece in (begin, *[b"a"] * 100):
+                self.wfile.write(piece)
                 self.wfile.flush()
                 time.sleep(0.05)
+
+    def send_headers(self, start: int) -> None:
+        self.drip(b"HTTP/1.1 200 OK\r\nX: ")
+
+    def send_chunk(self, start: int) -> None:
+        self.drip(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
 
     def send_prose(self, start: int) -> None:
         self.wfile.write(b"HELLO " + b"x" * 60_000 + b"\r\n")

@@ -146,10 +146,13 @@ def test_a_byte_with_each_connection_is_too_little(server: Server, path: Path) -
     assert len(server.asked) == 5
 
 
-def test_headers_must_come_soon(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "_HEADERS", 0.3)
+@pytest.mark.parametrize("kind", ["headers", "chunk"])
+def test_what_is_not_content_must_come_soon(
+    server: Server, path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(downloads, "_PATIENCE", 0.5)
     with pytest.raises(UserError, match=r"failed: it was cut; HTTPS_PROXY"):
-        download(Source(server.url("headers"), SHA256), path)
+        download(Source(server.url(kind), SHA256), path)
     assert len(server.asked) == 2
 
 

@@ -172,6 +172,19 @@ def test_another_file_is_left_alone_and_play_goes_on(tmp_path: Path, make: objec
     assert database.notice == "" and keys(Database(path)) == ["b", "c"] and KeptRating(Database(path)).rating == KNOWN
 
 
+def test_play_goes_on_if_the_header_forbids_changes(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    Database(path).change(Change(KEPT, ("a",)))
+    content = bytearray(path.read_bytes())
+    content[18] = 9  # a format of writing that this SQLite does not know
+    path.write_bytes(content)
+    database = Database(path)
+    assert keys(database) == ["a"]
+    database.change(Change(KEPT, ("b",)))
+    assert "readonly database" in database.notice and "b" in keys(database)
+    assert path.read_bytes() == content
+
+
 @contextmanager
 def full_disk(size: int) -> Iterator[None]:
     """Has files not grow beyond a size, as on a full disk."""

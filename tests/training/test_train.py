@@ -537,7 +537,7 @@ def test_the_error_for_a_state_of_another_version_names_what_to_do(finished: Run
     assert "written by another version" in (output := train(folder.path, status=1))
     assert "--from" in output
     wrong = [{"cycle": "x"}, {"cycle": -1}, {"begun": 10**12}, {"player": 99}, {"seconds": math.nan}]
-    wrong += [{"lines": [1]}, {"lines": [{}]}]
+    wrong += [{"lines": [1]}, {"lines": [{}]}, {"lines": [{"cycle": 1, "samples": "x", "seconds": 1.0}]}]
     for change in ({"card": 5}, {"training": "x"}, *({"card": card | each} for each in wrong)):
         torch.save(data | {"card": card} | change, folder.state_file)
         output = train(folder.path, status=1)

@@ -170,11 +170,13 @@ def _is_open(context: click.Context, search: EngineSettings) -> bool:
 
 
 def close_engine(engine: "Engine", status: int) -> None:
-    """Closes the engine; if it is not ready yet, ends the process with `status`.
+    """Closes the engine; if it is not ready yet, ends the process with `status` unless an error does that.
 
     The first start compiles for up to a minute, which nothing can interrupt: the user would wait after Ctrl-C.
     """
     if not engine.ready.done():
+        if isinstance(sys.exception(), Exception):
+            return  # it has to be shown
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
