@@ -190,6 +190,9 @@ def _fetch_once(opener: urllib.request.OpenerDirector, source: Source, part: Pat
         answer = in_background("download", lambda: opener.open(request, timeout=_SILENCE)).result(_PATIENCE)
     except UserError:
         raise
+    except UnicodeError as error:
+        problem = f"the name of the server, or of the proxy, is invalid ({str(error)[:_MOST_SAID]})"
+        raise UserError(f"{source.url}: {problem}") from error
     except ValueError as error:  # of urllib, about where it is led
         raise UserError(f"{source.url}: the server leads to an invalid address ({str(error)[:_MOST_SAID]})") from error
     except urllib.error.HTTPError as error:

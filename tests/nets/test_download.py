@@ -280,6 +280,12 @@ def test_other_addresses_are_refused(url: str) -> None:
         Source(url)
 
 
+@pytest.mark.usefixtures("server")
+def test_a_name_that_no_server_can_have_is_no_fault_of_a_server(path: Path) -> None:
+    with pytest.raises(UserError, match=r"a\.\.b/x\.bin\.gz: the name of the server, or of the proxy, is invalid"):
+        download(Source("http://a..b/x.bin.gz"), path)
+
+
 def test_names_come_from_addresses() -> None:
     assert file_name_of("https://a/b/kata1-b18.bin.gz?raw=true") == "kata1-b18.bin.gz"
     for url in (
