@@ -23,6 +23,7 @@ from .first_steps import FIRST_CAPTURE, GAME, REFUSED, WIN, Step
 
 _BY_THE_RULES = ("error.ko", "error.suicide")  # refusals that a text of the step explains
 ASKED, RIGHT, WRONG, DRAWN = "asked", "right", "wrong", "drawn"
+_MOST_ATARIS = 3  # that are put into words at a time, by judgement; the board marks all
 
 
 @dataclass
@@ -99,9 +100,9 @@ class Learner:
     def play(self, point: int) -> None:
         """Plays the learner's move, and the answer to it on a board with a task; a task that was failed begins anew.
 
-        A move that the rules forbid is refused: `refusal` says why.
+        A move that the rules forbid is refused: `refusal` says why. A game that is over stays on the board.
         """
-        if self.state in (WRONG, DRAWN):
+        if self.state == WRONG and self.step.is_task:
             self.again()
         if self.state != ASKED or self.game.to_move != BLACK or self.step.goal == GAME:
             return
@@ -213,13 +214,14 @@ def atari_marks(game: Game, own: int = BLACK) -> dict[int, str]:
 
 
 def ataris(game: Game, own: int = BLACK) -> list[Phrase]:
-    """Returns a sentence for each chain that can be taken, and then for each own one in atari."""
+    """Returns a sentence for each of the largest chains that can be taken or are own ones in atari, in this order."""
     marked, said = atari_marks(game, own), list[Phrase]()
-    for name, colour in (("steps.canTake", 3 - own), ("steps.inAtari", own)):
-        for chain in chains_of(game.board[0]):
-            if chain.colour == colour and chain.stones <= marked.keys():
-                place, (liberty,) = game.vertex(max(chain.stones)), chain.liberties
-                said.append(Phrase(name, {"count": len(chain.stones), "place": place, "move": game.vertex(liberty)}))
+    chains = [chain for chain in chains_of(game.board[0]) if chain.stones <= marked.keys()]
+    chains.sort(key=lambda chain: (-len(chain.stones), chain.colour == own))
+    for chain in chains[:_MOST_ATARIS]:
+        name, place = "steps.inAtari" if chain.colour == own else "steps.canTake", game.vertex(max(chain.stones))
+        (liberty,) = chain.liberties
+        said.append(Phrase(name, {"count": len(chain.stones), "place": place, "move": game.vertex(liberty)}))
     return said
 
 

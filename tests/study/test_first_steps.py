@@ -139,6 +139,18 @@ def test_a_move_is_taken_back_with_the_answer() -> None:
     assert not undone.game.is_legal("C3")  # the ko is there again
 
 
+def test_of_many_ataris_the_largest_three_are_put_into_words() -> None:
+    game = Game(7)
+    black, white = "C7 D7 E7 B6 C5 D5 E5 A1 B1 G6 G3", "C6 D6 E6 A2 B2 G7 G4 F3"
+    game.set_up(black.split(), white.split())
+    assert [(said.name, said.values["count"], said.values["place"]) for said in ataris(game)] == [
+        ("steps.canTake", 3, "E6"),
+        ("steps.inAtari", 2, "B1"),
+        ("steps.canTake", 1, "G7"),
+    ]
+    assert len(atari_marks(game)) == 7, "the board marks that at G3 too"
+
+
 def test_the_first_capture_ends_a_game_for_either_player() -> None:
     won = learner(5, "A2")
     assert won.needs_reply
@@ -152,6 +164,8 @@ def test_the_first_capture_ends_a_game_for_either_player() -> None:
     lost.play(lost.game.point("E5"))
     lost.reply(lost.game.point("B1"))
     assert (lost.state, lost.said) == (WRONG, "wrong")
+    lost.play(lost.game.point("D4"))  # a further click
+    assert lost.state == WRONG and lost.game.stone_at("B1") == WHITE, "how it was lost stays on the board"
     lost.undo()
     assert lost.state == ASKED and lost.game.stone_at("A1")
     lost.play(PASS)

@@ -117,8 +117,9 @@ export class FirstSteps {
   }
 
   draw() {
-    const {board: svg, width, height, stones, drawn, lastMove, goal, state, isThinking} = this.step;
-    const colour = goal === "game" || state === "right" || isThinking ? null : "black";
+    const {board: svg, width, height, stones, drawn, lastMove, goal, state, isTask, isThinking} = this.step;
+    const isAsked = isTask ? state !== "right" : state === "asked" && goal !== "game";
+    const colour = isAsked && !isThinking ? "black" : null;
     this.board.show(svg, {width, height, stones, drawn, last: lastMove?.vertex, title: this.label, colour, isPreview: false});
   }
 }
