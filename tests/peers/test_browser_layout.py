@@ -40,6 +40,18 @@ def test_on_a_low_screen_the_board_is_as_high_as_the_screen(page: Any, size: tup
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+@pytest.mark.parametrize("size", [(820, 1180), (1024, 1366)])
+def test_on_an_upright_tablet_the_board_is_as_wide_as_the_screen(page: Any, size: tuple[int, int]) -> None:
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    board, actions = (page.locator(name).bounding_box() for name in ("#board", "#actions"))
+    assert board["width"] == pytest.approx(width - 16, abs=1)
+    assert board["y"] + board["height"] <= actions["y"] < actions["y"] + actions["height"] <= height
+    press(page, "#learn")
+    expect(page.locator("#first-steps .said")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
 # The names of the lists whose texts are wider than they are: each is compared with one that is as wide as it likes. The
 # names of networks may have any length.
 CUT = """(lists) => {

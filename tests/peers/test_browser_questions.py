@@ -26,7 +26,7 @@ def numbers(page: Any) -> list[str]:
     return sorted(page.locator("#drawing .labels text").all_text_contents())
 
 
-def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any) -> None:
+def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any, width: int) -> None:
     page = taught
     click(page, "E5")
     expect(page.locator("#facts")).to_contain_text("move 2")
@@ -34,7 +34,12 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     click(page, "A1")
     expect(page.locator("#facts")).to_contain_text("move 4")
     expect(page.locator("#lost")).to_contain_text("A1 loses about")
+    page.set_viewport_size({"width": 1366, "height": 400})  # a low screen, scrolled to the button
+    page.locator("#why").evaluate("button => button.scrollIntoView()")
+    assert page.evaluate("scrollY") > 0
     page.click("#why")
+    expect(page.locator("#status")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": width, "height": SIZES[width]})
     expect(page.locator("#why-panel button", has_text="After A1")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#status")).to_contain_text(".")  # a sentence
     expect(page.locator("#drawing .labels text").nth(1)).to_be_visible()  # it is played out

@@ -66,7 +66,10 @@ const ofQuestions = {
     else if (state) draw();
     if (state) showStatus();
   },
-  announce,
+  announce: (said) => {
+    announce(said);
+    showHeader();
+  },
 };
 const life = new Life(send, ofQuestions);
 const why = new Why(send, ofQuestions);
@@ -287,6 +290,7 @@ function openRecord(message) {
 function refuse(why) {
   refusal = why;
   showProblem();
+  showHeader();
 }
 
 find("#language").addEventListener("change", async (event) => {
@@ -595,6 +599,12 @@ function showAgain(before) {
 function showProblem() {
   find("#now").classList.toggle("refused", Boolean(refusal));
   showNotice("#problem", refusal || (state && state.now.problem) || "");
+}
+
+// Beside a wide board the page may be scrolled so far that its answer to what the user did is out of sight.
+function showHeader() {
+  const header = find("header");
+  if (header.getBoundingClientRect().top < 0) header.scrollIntoView();
 }
 
 function showConnection(isOpen) {

@@ -22,7 +22,7 @@ export class Why {
       named("why-back", {label: "previous"}, () => this.step(-1), "‹"),
       named("why-on", {label: "next"}, () => this.step(1), "›"),
       named("why-leave", {text: "controls.leave"}, () => this.leave()));
-    this.panel = make("section", {id: "why-panel"}, first, this.lines, last);
+    this.panel = make("section", {id: "why-panel"}, find("#loss"), first, this.lines, last);
     find("#steps").after(this.panel);
   }
 
@@ -84,9 +84,10 @@ export class Why {
     this.onChange();
   }
 
-  show({asking: {why}, problems, solving}) {
+  show({asking: {why}, problems, search, solving}) {
     const before = this.asked, asked = this.asked = why.asked;
-    this.panel.hidden = Boolean(problems.exercise || solving.life) || !(why.canAsk || asked);
+    this.canAsk = why.canAsk;
+    this.panel.hidden = Boolean(problems.exercise || solving.life) || !(why.canAsk || asked || search.loss);
     if (!asked?.lines) {
       clearInterval(this.playing);
       this.isPicking = false;
@@ -102,7 +103,7 @@ export class Why {
     const {asked} = this, isKnown = Boolean(asked?.lines), hadFocus = document.activeElement?.id === "why", said = this.statusText();
     if (said && said !== this.said) this.announce(said);
     this.said = said;
-    find("#why").hidden = this.isOpen;
+    find("#why").hidden = this.isOpen || !this.canAsk;
     find("#what-if").setAttribute("aria-pressed", Boolean(this.isPicking));
     find("#what-if").hidden = find("#why-back").hidden = find("#why-on").hidden = !isKnown;
     find("#why-leave").hidden = !asked;
