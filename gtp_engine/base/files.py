@@ -45,9 +45,12 @@ def read_whole(path: Path, megabytes: int) -> bytes:
 def read_text(path: Path) -> str:
     """Returns what users write, such as settings: UTF-8, which editors on Windows may begin with a byte order mark.
 
-    Raises ValueError if it is something else, as `read_whole` does of a larger file.
+    Raises UserError if it is something else, as `read_whole` does of a larger file.
     """
-    return read_whole(path, _TEXT_MEGABYTES).decode("utf-8-sig")
+    try:
+        return read_whole(path, _TEXT_MEGABYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError("not a text file in UTF-8") from error
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -122,7 +122,8 @@ def _check_task(step: Step) -> None:
 def _read_step(table: Mapping[str, Any]) -> Step:
     """Returns the step of a table; raises UserError if something is missing, unknown or illegal."""
     if unknown := sorted(set(table) - _KEYS):
-        raise UserError(f"unknown {unknown[0]!r} (known: {', '.join(sorted(_KEYS - set(LANGUAGES)))}, and languages)")
+        names = ", ".join(sorted(_KEYS - set(LANGUAGES)))
+        raise UserError(f"unknown {unknown[0]!r} (known: {names}; languages: {', '.join(LANGUAGES)})")
     goal, vertex = _text(table, "goal", f"no task: it needs a goal, such as {_GOALS}"), ""
     if goal not in (WIN, FIRST_CAPTURE, GAME):
         goal, _, vertex = goal.partition(" ")

@@ -239,7 +239,7 @@ def test_a_missing_language_or_text_is_shown_in_english(tmp_path: Path) -> None:
         ("[[step]]", "[[step]]\nbefore = ['white A1']", "step 1: illegal move: A1 is occupied"),
         ("[[step]]", "[[step]]\nanswer = ['B1']", "step 1: unknown 'answer'"),
         ('task = "Take it."', "", r"step 1: \[step.en\] has no task"),
-        ("[step.en]", "[step.fr]", "step 1: unknown 'fr'"),
+        ("[step.en]", "[step.fr]", "step 1: unknown 'fr' .*; languages: en, .*es.*"),
         ("[step.en]", "[step.ja]", r"step 1: \[step.en\] has no title"),
         ('right = "Yes."', 'rihgt = "Yes."', r"step 1: \[step.en\], rihgt: expected texts named title, text"),
         ('right = "Yes."', "right = 1", r"step 1: \[step.en\], right: expected texts named title, text"),
@@ -253,3 +253,10 @@ def test_a_broken_file_is_refused_in_one_line(tmp_path: Path, before: str, after
     with pytest.raises(UserError, match=problem) as error:
         read_steps(own(tmp_path, OWN.replace(before, after)))
     assert "\n" not in str(error.value) and str(error.value).startswith(f"first steps: {tmp_path / 'own.toml'}")
+
+
+def test_the_refusal_of_a_file_names_its_encoding(tmp_path: Path) -> None:
+    path = own(tmp_path, OWN)
+    path.write_text(OWN, "utf-16")
+    with pytest.raises(UserError, match=r"own.toml cannot be read: not a text file in UTF-8$"):
+        read_steps(path)

@@ -109,8 +109,6 @@ def _errors_in(path: Path, place: str = "") -> Iterator[None]:
     """Within a `with` block, errors about a file's content are shown in one line with its path and `place` in it."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path}: not a text file in UTF-8") from error
     except (tomllib.TOMLDecodeError, UserError) as error:
         raise click.ClickException(f"{path}: {place}{error}") from error
 
