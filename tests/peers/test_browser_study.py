@@ -221,6 +221,13 @@ LOSE = """canUndo => {
 }"""
 
 
+LESSON = """stage => {
+    const job = {isLesson: true, stage, done: 1, total: 4, progress: .1, mistakes: [], praised: []};
+    const parts = {review: {job, hasAside: false}, play: {isOver: true}};
+    socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
+}"""
+
+
 REVIEWED = """mistakes => {
     const job = {isLesson: true, stage: "done", done: 0, total: 0, progress: 1, mistakes, praised: []};
     const parts = {review: {job, hasAside: false}};
@@ -260,6 +267,22 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         page.locator("#mistakes > li > button[aria-current]").tap()
         page.evaluate(REVIEWED, [])  # of another review, which has found nothing yet
         expect(page.locator("#mistakes li")).to_have_count(0)
+
+
+def test_the_buttons_stand_in_one_row_while_a_lesson_is_prepared_and_after_it(record: Any) -> None:
+    page = record
+    page.evaluate(KEEP)
+    page.locator("body").press("End")
+    page.wait_for_function("() => window.sent")
+    wait_for_status(page, "to move")
+    rows = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
+    for width in (375, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for stage, last in (("moves", "review"), ("done", "branch")):
+            page.evaluate(LESSON, stage)
+            expect(page.locator(f"#actions #{last}")).to_be_visible()
+            assert page.evaluate(rows) == 1, (width, stage)
+    page.set_viewport_size({"width": 360, "height": 740})
 
 
 def test_a_cross_is_drawn_as_thin_as_the_other_marks(page: Any) -> None:

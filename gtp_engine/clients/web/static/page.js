@@ -374,6 +374,7 @@ function show(before = state) {
   count.show(play);
   showComment();
   find("#new").dataset.sight = play.isOver && position.place === position.moves ? "review" : "begin";
+  find("#branch").dataset.sight = mistakes.isRunning ? "play" : "play review";  // one row has room for that which ends it
   find("#back").hidden = !state.review.hasAside;
   find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
   find("#resign").disabled = play.result !== null || position.moves === 0 || position.place < position.moves;
