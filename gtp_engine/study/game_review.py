@@ -158,9 +158,12 @@ class PlayerFigures:
 
     @cached_property
     def phases(self) -> tuple[PlayStatistics | None, ...]:
-        """How well those of each phase were played, in the order of `Phase`; None for one without moves."""
+        """How well those of each phase were played, in the order of `Phase`.
+
+        None for one without moves, or if all of them repeat a mistake that counts elsewhere: nothing is known of them.
+        """
         parts = ([move for move in self.moves if move.phase == phase] for phase in Phase)
-        return tuple(statistics(part) if part else None for part in parts)
+        return tuple(statistics(part) if any(move.repeats is None for move in part) else None for part in parts)
 
     @property
     def worst_phase(self) -> Phase:

@@ -65,3 +65,6 @@ def test_the_first_of_mistakes_of_one_kind_is_named() -> None:
     assert [number for number, _ in find_recurring(stones)] == [1, 3]
     points = game_of(moves[:2], reasons={1: told("bigger", D4, G7), 3: told("bigger", G7)})
     assert not list(find_recurring(points))
+    many = game_of([loss(number, BLACK, D4, E5, 9.0) for number in range(1, 81, 2)])
+    ((_, said),) = find_recurring(many)
+    assert said.text.endswith("of 40 such mistakes was 1 D4; then came 3 D4, 5 D4, 7 D4, 9 D4, 11 D4, ….")

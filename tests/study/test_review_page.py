@@ -384,6 +384,8 @@ def test_figures_add_up() -> None:
     assert (figures.all.classes, figures.all.class_losses) == ((1, 1, 0, 2, 0, 0), (0, 1, 0, 9, 0, 0))
     assert figures.from_class(3) == pytest.approx(0.9)
     assert PlayerFigures("Ann", moves[:1]).phases[1:] == (None, None)
+    again = PlayerFigures("Ann", [moves[0], *(replace(move, repeats=40) for move in moves[1:3]), moves[3]])
+    assert [part and part.moves for part in again.phases] == [1, None, 1], "nothing is known of repeated mistakes"
 
 
 # Several games.

@@ -10,6 +10,8 @@ from .facts import REGIONS
 # Sentences that say where points lie: two mistakes have no more in common by them.
 _POINTS = {f"reason.{name}" for name in (*REGIONS, "point", "sente", "also")}
 
+_MOST_NAMED = 5  # moves after the first one, by judgement: a point may be left open a hundred times
+
 
 def find_recurring(review: GameReview) -> Iterator[tuple[int, Reason]]:
     """Yields the numbers of the mistakes that are one of several, with the sentences that name the first of them.
@@ -20,8 +22,9 @@ def find_recurring(review: GameReview) -> Iterator[tuple[int, Reason]]:
         same = [each for each in review.mistakes if each is mistake or _are_alike(review, each, mistake)]
         moves = sorted((miss for each in same for miss in each.misses), key=lambda miss: miss.number)
         if len(moves) > 1:
-            first, *others = map(_name, moves)
-            values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join(others)}
+            first, *others = map(_name, moves[: _MOST_NAMED + 1])
+            rest = ["…"] if len(moves) > _MOST_NAMED + 1 else []
+            values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join([*others, *rest])}
             yield mistake.worst.number, Reason(Phrase("reason.first", values))
 
 
