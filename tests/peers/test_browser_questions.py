@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import SIZES, click, expect, opened, paste, press, started, wait_for_status
+from peers.conftest import SIZES, click, expect, open_settings, opened, paste, press, started, wait_for_status
 
 pytestmark = pytest.mark.peer
 
@@ -34,11 +34,13 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     click(page, "A1")
     expect(page.locator("#facts")).to_contain_text("move 4")
     expect(page.locator("#lost")).to_contain_text("A1 loses about")
-    page.set_viewport_size({"width": 1366, "height": 400})  # a low screen, scrolled to the button
-    page.locator("#why").evaluate("button => button.scrollIntoView()")
-    assert page.evaluate("scrollY") > 0
+    page.set_viewport_size({"width": 1366, "height": 650})
+    open_settings(page)
+    page.locator("#why").scroll_into_view_if_needed()
+    expect(page.locator("#status")).not_to_be_in_viewport()
     page.click("#why")
     expect(page.locator("#status")).to_be_in_viewport(ratio=1)
+    page.click("#more")
     page.set_viewport_size({"width": width, "height": SIZES[width]})
     expect(page.locator("#why-panel button", has_text="After A1")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#status")).to_contain_text(".")  # a sentence
