@@ -51,7 +51,7 @@ def read_katago_file(path: Path) -> StoredNetwork:
 
 def _expand(path: Path) -> bytes:
     """Returns the file's content, decompressed if it is compressed."""
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:  # with a buffer, reading it all would need twice the memory
         size = os.fstat(file.fileno()).st_size
         limit = FREE_EXPANSION + LARGEST_EXPANSION * size
         if file.read(2) != GZIP_MAGIC:

@@ -1,6 +1,7 @@
 """Reading and writing KataGo's files: nothing is lost, and nothing bad gets in."""
 
 import gzip
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -178,3 +179,15 @@ def test_what_a_version_cannot_say_is_not_written() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             katago_bytes(Model(changed).stored())
+
+
+def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
+    file = tmp_path / "zeros.bin"
+    file.write_bytes(bytes(8 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(NetworkFileError, match="a word has no end"):
+            read_katago_file(file)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
