@@ -35,6 +35,7 @@ _KINDS = {
     "wasted": ("own", "others", "dame", "passed"),
 }
 _LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")  # of a group
+_IS_PACKED = "typeof(content) = 'blob'"  # other tools may write values of other types
 KIND_OF = {f"reason.{name}": kind for kind, names in _KINDS.items() for name in names}
 
 
@@ -70,7 +71,8 @@ def keep_review(database: Database, review: GameReview, *, is_lesson: bool) -> N
 
 def find_review(database: Database, key: str) -> Stored | None:
     """Returns the review of a game by its `game_key`; None if there is none, or another version has kept it."""
-    for is_lesson, sgf, content in database.rows("SELECT is_lesson, sgf, content FROM reviews WHERE key = ?", key):
+    query = f"SELECT is_lesson, sgf, content FROM reviews WHERE key = ? AND {_IS_PACKED}"
+    for is_lesson, sgf, content in database.rows(query, key):
         with suppress(ValueError, zlib.error):
             return Stored(_unpacked(content, read_sgf(sgf.encode())), bool(is_lesson))
     return None
@@ -83,7 +85,8 @@ def kept_reviews(database: Database) -> dict[str, str]:
     that nothing is read again if the program ends meanwhile.
     """
     mark = f"substr(content, 1, {len(_READABLE)})"
-    for key, content in database.rows(f"SELECT key, content FROM reviews WHERE {mark} NOT IN (?, ?)", *_MARKS):
+    unknown = f"SELECT key, content FROM reviews WHERE {mark} NOT IN (?, ?) AND {_IS_PACKED}"
+    for key, content in database.rows(unknown, *_MARKS):
         now = (_UNREADABLE if find_review(database, key) is None else _READABLE) + _unmarked(content)
         database.change(Change("UPDATE reviews SET content = ? WHERE key = ? AND content = ?", (now, key, content)))
     rows = database.rows(f"SELECT key, is_lesson FROM reviews WHERE {mark} = ?", _READABLE)

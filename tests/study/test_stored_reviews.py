@@ -51,12 +51,12 @@ def test_a_lesson_never_takes_the_place_of_a_review(database: Database) -> None:
         assert stored is not None and stored.is_lesson is kept
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"x\x9c+\xad\x05\x00\x01\xc9\x01\x0b"])
-def test_a_review_that_cannot_be_read_is_none(database: Database, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"x", b"x\x9c+\xad\x05\x00\x01\xc9\x01\x0b", 7, "text"])
+def test_a_review_that_cannot_be_read_is_none(database: Database, content: object) -> None:
     review = own_review()
     keep_review(database, review, is_lesson=False)
     database.change(Change("UPDATE reviews SET content = ?", (content,)))
-    assert find_review(database, game_key(review.record)) is None
+    assert find_review(database, game_key(review.record)) is None and kept_reviews(database) == {}
     keep_review(database, review, is_lesson=True)
     stored = find_review(database, game_key(review.record))
     assert stored is not None and stored.is_lesson
