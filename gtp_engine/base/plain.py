@@ -71,7 +71,7 @@ def _read(kind: Any, value: Any) -> Any:
         if kind is np.ndarray:
             return np.frombuffer(bytes.fromhex(value[2]), value[0]).reshape(value[1])
         if type(value) is not kind and (kind, type(value)) != (float, int):
-            raise ValueError(f"{value!r:.60} is no {kind}")
+            raise ValueError(f"expected {kind.__name__} instead of {value!r:.60}")
         return value
     if origin in (Union, UnionType):
         return _read_any(parts, value)
