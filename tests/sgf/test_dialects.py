@@ -33,6 +33,10 @@ def read(root: str) -> GameRecord:
         ("KO[黒6目半]", 6.5),  # the Nihon Ki-in
         ("KO[黒五目半コミ出し]", 5.5),
         ("KO[白6目半]", None),
+        ("KO[逆コミ5目半]", None),
+        ("KM[倒贴3又3/4子]", None),
+        ("KM[역덤 6집반]", None),
+        ("KM[让二子]", None),
         ("KO[コミなし]", None),
         ("KM[黑贴3又3/4子]", 7.5),
         ("KM[덤 6집반]", 6.5),

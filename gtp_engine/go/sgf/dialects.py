@@ -17,6 +17,8 @@ from .values import Properties, komi_text, read_board_size, read_handicap, read_
 _OWN_NAMES = {"KO": "KM", "HD": "HA", "RD": "DT", "LN": "SZ"}
 _NUMBERS = ("KM", "HA", "SZ")
 _FOX = b"foxwq"
+# Words of a komi in words whose points may not be White's: of White, of a reverse komi, of handicap stones.
+_WHOSE = re.compile("[白백逆倒역让讓]")
 _HUNDREDTHS = re.compile(r"([-+]?)([0-9]*)(00|25|50|75)")
 
 
@@ -24,9 +26,9 @@ def in_sgf(sequence: Sequence[Properties]) -> Properties:
     """Returns the properties of a root with SGF's names and units, given the first nodes of the game."""
     root, first = sequence[0], sequence[1] if len(sequence) > 1 else {}
     found = dict(root)
-    for name in ("KO", "KM"):  # 黒6目半: Black gives it; who White's points are for is not guessed
+    for name in ("KO", "KM"):  # 黒6目半: Black gives it
         text = read_text(found, name)
-        if not re.search("白|백", text) and (points := points_in_words(plain_words(text), with_unit=True)) is not None:
+        if not _WHOSE.search(text) and (points := points_in_words(plain_words(text), with_unit=True)) is not None:
             found[name] = [komi_text(points).encode()]
     for own, name in _OWN_NAMES.items():
         text = read_text(found, own).strip()
