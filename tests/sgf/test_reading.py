@@ -1,5 +1,6 @@
 """Reading every form of SGF, files that are bad, and samples of archives of real games."""
 
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -321,6 +322,13 @@ def test_one_game_a_line() -> None:
 # Bad files.
 
 
+def test_the_place_of_an_error_is_found_in_linear_time() -> None:
+    started = time.process_time()
+    with pytest.raises(SgfError, match="unexpected 'B\\)': a property without a value"):
+        read_sgf(b"(;SZ[9]C[a]" + b"\v" * 1_000_000 + b"B)")
+    assert time.process_time() - started < 20
+
+
 ONLY_ANOTHER = "after a variation only another one may begin"
 
 
@@ -343,6 +351,7 @@ ONLY_ANOTHER = "after a variation only another one may begin"
         (b"(;SZ[9](;B[aa])\nC[x];W[bb])", f"line 2: unexpected 'C[x];W[bb])': {ONLY_ANOTHER}"),
         (b"(;SZ[9](;B[aa]);C[x])", f"line 1: unexpected ';C[x])': {ONLY_ANOTHER}"),
         (b"(;SZ[9];B[aa]);W[bb](;B[cc]);W[dd])", f"line 1: unexpected ';W[dd])': {ONLY_ANOTHER}"),
+        (b"(;SZ[9](;B[a]);B[b]);C[]", f"line 1: unexpected ';B[b]);C[]': {ONLY_ANOTHER}"),
         (b"(;SZ[9];B[aa]);W[bb]", "the file ends before the game does: closing parentheses missing: 1"),
         (b"(;SZ[9](;B[aa])(B[bb]))", "line 1: unexpected 'B[bb]))': a variation begins with ';'"),
         (b"(;SZ[9];B[ee]W[cc]B[dd])", "move 1: B has 2 values, expected one move"),

@@ -340,7 +340,7 @@ class Reviewing(Part):
 
 
 def _players(review: "GameReview") -> list[Document]:
-    """Returns how well the players played: means for a move, and for one of each phase, None if it has no moves."""
+    """Returns how well the players played: means for a move, and for one of each phase, None for an unknown one."""
     from ...study.page.words import PHASES, rank_phrase
 
     names, found = called(review.record), list[Document]()

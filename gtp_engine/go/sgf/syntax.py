@@ -77,7 +77,9 @@ _CORRECTED_GAME_START = re.compile(rb"\(\s*;")
 _BRACKET = re.compile(rf"{_ANY_VALUE} | {_REFERENCE} | (?P<early> {_EARLY} ) | [()]", re.VERBOSE | re.DOTALL)
 _LEFT_OUT = "\v"  # in the place of an early bracket: a space to the tokeniser
 # A value, a node or a bracket; or what is not part of a game, where the tokeniser stops, too.
-_TOKEN_OR_END = re.compile(rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()\v] | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL)
+_TOKEN_OR_END = re.compile(
+    rb"\[ (?> [^\\\]]+ | \\. )*+ \] | [;()] | (?<=\]) \v | (?P<end> [^A-Za-z\s] )", re.VERBOSE | re.DOTALL
+)
 _UNESCAPED = re.compile(r"\\.|\]", re.DOTALL)  # or what is escaped
 # What to say of groups of _VALUE_OR_CORRECTION.
 _REPAIRS = {
@@ -300,4 +302,5 @@ def _check_order(data: bytes, start: int, end: int) -> None:
 def _rest(data: bytes, position: int) -> tuple[int, str]:
     """Returns the line of what stands at a position, apart from spaces, and how it begins."""
     rest = data[position:].lstrip()
-    return data[: len(data) - len(rest)].count(b"\n") + 1, rest[:20].decode("utf-8", "replace")
+    shown = rest[:20].decode("utf-8", "replace").replace(_LEFT_OUT, ")")
+    return data[: len(data) - len(rest)].count(b"\n") + 1, shown
