@@ -246,7 +246,9 @@ def _next_piece(answer: Any) -> bytes:
     try:
         return in_background("download", lambda: bytes(answer.read1(_PIECE))).result(_PATIENCE)
     except TimeoutError:
-        with suppress(OSError), socket.fromfd(answer.fileno(), socket.AF_INET, socket.SOCK_STREAM) as connection:
+        # The answer may have ended, and closed its connection, in this very moment.
+        stream = socket.AF_INET, socket.SOCK_STREAM
+        with suppress(OSError, ValueError, AttributeError), socket.fromfd(answer.fileno(), *stream) as connection:
             connection.shutdown(socket.SHUT_RDWR)  # which ends the reading too
         raise
 
