@@ -301,7 +301,7 @@ class GtpClient:
 
 
 def shown(text: str) -> str:
-    """Returns what an engine says as it is shown and saved: one line that is not long, without control characters."""
+    """Returns an engine's words as one short line without control characters, for messages and records."""
     return printable(" ".join(text.split()))[:SHOWN]
 
 

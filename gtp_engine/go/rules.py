@@ -179,9 +179,9 @@ def rules_name(rules: Rules) -> str | None:
 
 
 def rules_phrase(rules: Rules | str) -> Phrase | str:
-    """Returns what people read for rules, which are "other" if they have no name.
+    """Returns the phrase that names rules, or that of "other" rules if they have no name.
 
-    A text is the name of a ruleset, and stays as it is if it is none: the parts of rules in JSON.
+    Rules may be given by the name of a ruleset. Any other text, such as rules in JSON, stays as it is.
     """
     if isinstance(rules, str) and rules not in RULESETS:
         return rules
@@ -189,5 +189,5 @@ def rules_phrase(rules: Rules | str) -> Phrase | str:
 
 
 def terms_text(rules: Rules | str, komi: float) -> str:
-    """Returns what is said of a game's rules and komi: "Chinese rules, komi 7.5"."""
+    """Returns a game's rules and komi in words: "Chinese rules, komi 7.5"."""
     return texts()("game.rules", rules=rules_phrase(rules), komi=f"{komi:g}")

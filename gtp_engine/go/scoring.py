@@ -13,7 +13,7 @@ from .regions import Cell, cells_of, find_liberties, find_regions, neighbours, p
 from .rules import Rules
 
 NEUTRAL = EMPTY
-# So many points of one eye are two eyes even where no single move divides them: the least such eye is two by three.
+# An eye with this many playable points becomes two even if no single move divides it: the smallest is two by three.
 _ROOM_FOR_TWO_EYES = 6
 
 
@@ -217,9 +217,9 @@ def find_seki(stones: NDArray[np.int8], living: NDArray[np.int8], owner: NDArray
 
 
 def _has_two_eyes(own: set[Cell], stones: NDArray[np.int8], living: NDArray[np.int8]) -> bool:
-    """Whether the points among these without living stones are two eyes, or one of which the owner can make two.
+    """Returns whether these points, apart from living stones, are two eyes or an eye that the owner can turn into two.
 
-    The owner moves first, or captures the dead stones, and then the opponent moves first on one of their points.
+    The owner either moves first or captures the dead stones, after which the opponent plays on one of their points.
     """
     inside = {cell for cell in own if living[cell] == EMPTY}
     eyes = parts_of(inside)
@@ -234,7 +234,7 @@ def _has_two_eyes(own: set[Cell], stones: NDArray[np.int8], living: NDArray[np.i
 
 
 def _can_divide(eye: set[Cell], playable: set[Cell], firm: set[Cell]) -> bool:
-    """Whether a move on one of these cells leaves two parts of an eye, or there is room for two eyes anyway."""
+    """Returns whether a move on a playable cell divides an eye in two, or there is room for two eyes in any case."""
     return len(playable) >= _ROOM_FOR_TWO_EYES or any(
         sum(not firm.isdisjoint(part) for part in parts_of(eye - {cell})) > 1 for cell in playable
     )

@@ -170,13 +170,13 @@ def _is_open(context: click.Context, search: EngineSettings) -> bool:
 
 
 def close_engine(engine: "Engine", status: int) -> None:
-    """Closes the engine; if it is not ready yet, ends the process with `status` unless an error does that.
+    """Closes the engine; if it is not ready yet, ends the process with `status` unless an error is on its way.
 
     The first start compiles for up to a minute, which nothing can interrupt: the user would wait after Ctrl-C.
     """
     if not engine.ready.done():
         if isinstance(sys.exception(), Exception):
-            return  # it has to be shown
+            return  # so that it is shown
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -281,7 +281,7 @@ def _check_order(data: bytes, start: int, end: int) -> None:
     for found in _TOKEN_OR_END.finditer(data, start, end):
         name, token = data[position : found.start()].strip(), found[0][:1]
         if token == b"\v" and depth == 1:
-            continue  # the game goes on, and nothing else was meant
+            continue  # an early bracket, after which the main line continues
         token = b")" if token == b"\v" else token
         wrong = ""
         if before == b")" and token not in b"()":
@@ -300,7 +300,7 @@ def _check_order(data: bytes, start: int, end: int) -> None:
 
 
 def _rest(data: bytes, position: int) -> tuple[int, str]:
-    """Returns the line of what stands at a position, apart from spaces, and how it begins."""
+    """Returns the line number and the beginning of the text at a position, without leading spaces."""
     rest = data[position:].lstrip()
     shown = rest[:20].decode("utf-8", "replace").replace(_LEFT_OUT, ")")
     return data[: len(data) - len(rest)].count(b"\n") + 1, shown
