@@ -51,12 +51,13 @@ def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
     assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
 
 
-def test_beginners_first_read_what_was_good_and_then_of_two_mistakes() -> None:
-    review = review_of(0.0, 9.0, 3.0, 9.0, 4.0, 9.0, 5.0, player=BLACK, praised=(1,))
-    moves = tuple(replace(move, level=Level(-25.0, 361)) for move in review.searched)
-    lines = lesson_lines(replace(review, searched=moves))
+def test_beginners_first_read_what_was_good_and_then_of_three_mistakes() -> None:
+    level, points = Level(-25.0, 361), (0.0, 3.0, 4.0, 5.0, 6.0)
+    moves = [loss(number, BLACK, D4, E5 + number - 1, lost) for number, lost in enumerate(points, 1)]
+    checked = [replace(move, is_checked=True, level=level) for move in moves]
+    lines = lesson_lines(game_of(checked, is_checked=True, reasons={1: (reason(),)}, player=BLACK, praised=(1,)))
     assert lines[:3] == ["well played: move 1, D4", SENTENCE, "what mattered most, by a short search:"]
-    assert [line[:2] for line in lines[3:-1]] == ["1.", "2."]
+    assert [line.split(",")[0] for line in lines[3:-1]] == ["1. move 5", "2. move 4", "3. move 3"]
 
 
 def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
