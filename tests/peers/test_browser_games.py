@@ -74,6 +74,7 @@ def test_what_costs_most_is_practised_and_given_away(database: Database, page: A
 def test_without_games_the_page_says_so(page: Any) -> None:
     press(page, "#myGames")
     expect(page.locator("#my-games")).to_contain_text("You have not played or reviewed a game yet.")
+    expect(page.locator("#my-games a[download]")).to_be_hidden()
     page.click("#my-games button")
     paste(page, "(;SZ[9];B[ee])")
     expect(page.locator("#share")).to_be_hidden()

@@ -164,7 +164,9 @@ def test_the_name_of_a_file_calls_the_players_as_pages_do(desk: Desk, database: 
 def test_kept_problems_are_given_away(desk: Desk, database: Database) -> None:
     keep_review(database, own_review(), is_lesson=False)
     desk.send("drill", phase="", about="cut")
+    assert not games(desk)["hasProblems"]  # a mistake that was only practised is not kept
     desk.send("solution")
+    assert games(desk)["hasProblems"]
     text = sharing(desk).file("problems.sgf", "en").content()
     record = read_sgf(text.encode())
     assert record.root.comment == "Black to move · In the game E5 lost about 4.0 points: play better."

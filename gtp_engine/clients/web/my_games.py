@@ -7,6 +7,7 @@ from ...base.errors import UserError
 from ...base.files import is_same_file
 from ...engine.ranks import Rank
 from ...go.coords import colour_name
+from ...study.kept_problems import KeptProblems
 from ...table.database import Database
 from ...table.game_index import UserGame, games_of_user, user_games
 from ...table.player_rating import POINTS, rating_history
@@ -29,7 +30,7 @@ class MyGames(Part):
         self._opening, self._database = opening, database
 
     def on_games(self, _: Message) -> Reading:
-        """Returns the games, the curve of the rank, and what mistakes have cost by phase and by kind."""
+        """Returns the games, the curve of the rank, what mistakes have cost, and whether there are problems to save."""
         present, folder, database = self.played.file.path, self.played.folder, self._database
 
         def found() -> Document:
@@ -43,6 +44,7 @@ class MyGames(Part):
                 "games": [_listed(game) for game in games if not is_continuing(game)][:_LISTED],
                 "curve": _curve(database),
                 "losses": asdict(losses),
+                "hasProblems": bool(KeptProblems(database).coming()),
                 "problem": database.notice,
             }
 

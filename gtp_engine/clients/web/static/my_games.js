@@ -18,10 +18,10 @@ export class MyGames {
   }
 
   // Shows the answer to the message "games".
-  show({games, curve, losses, problem}) {
+  show({games, curve, losses, hasProblems, problem}) {
     const heading = make("h2", {id: "my-games-title"}, text("myGames"));
     const list = make("ul", {id: "games"}, ...games.map((game) => make("li", {}, this.entry(game))));
-    const give = make("a", {className: "button", href: `problems.sgf?language=${document.documentElement.lang}`, download: ""}, text("mine.problems"));
+    const give = make("a", {className: "button", href: `problems.sgf?language=${document.documentElement.lang}`, download: "", hidden: !hasProblems}, text("mine.problems"));
     const close = button(text("mine.close"), () => this.dialog.close());
     const parts = [heading, make("p", {role: "alert", dir: "auto", hidden: !problem}, problem)];
     if (curve) parts.push(make("h3", {}, text("mine.curve")), make("div", {id: "rank-curve", role: "img", ariaLabel: text("mine.curve"), innerHTML: curve}));
