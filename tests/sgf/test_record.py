@@ -351,3 +351,19 @@ def test_a_player_who_moves_twice_stays_the_one_to_move() -> None:
     game.play("black", "E5")
     game.to_move = BLACK
     assert read_sgf(GameRecord.from_game(game).to_sgf().encode()).to_game().to_move == BLACK
+
+
+@pytest.mark.parametrize(
+    ("black", "white", "to_move", "turn"),
+    [
+        ("D4", "E5", BLACK, [b"B"]),
+        ("D4", "E5", WHITE, [b"W"]),
+        ("D4", "", BLACK, [b"B"]),
+        ("D4 F6", "", WHITE, None),  # a handicap
+        ("", "", BLACK, None),
+    ],
+)
+def test_a_position_says_whose_turn_it_is(black: str, white: str, to_move: int, turn: list[bytes] | None) -> None:
+    game = Game(9)
+    game.set_up(points(black), points(white), to_move)
+    assert GameRecord.from_game(game).root.properties.get("PL") == turn

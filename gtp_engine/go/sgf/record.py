@@ -174,7 +174,8 @@ class GameRecord:
         )
         start = record.stone_values(game.setup_stones)
         first = game.moves[0].colour if game.moves else game.to_move
-        if first != (WHITE if handicap else BLACK):
+        usual = WHITE if handicap else None if start else BLACK  # other programs guess whose turn it is in a problem
+        if first != usual:
             start["PL"] = [colour_letter(first).encode()]
         record.change(record.root, record.root.properties | start)
         node = record.root
