@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import expect, paste, press, wait_for_status
+from peers.conftest import choose_language, expect, paste, press, wait_for_status
 from reviews import own_review
 
+from gtp_engine.base.languages.texts import LANGUAGES
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.stored_reviews import keep_review
@@ -47,6 +48,17 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
         text = Path(download.value.path()).read_text()
         assert "<svg" in text if kind == "html" else "better G7" in read_sgf(text.encode()).root.comment
     assert names == {f"You - Engine, 12 kyu 2026-11-28.{kind}" for kind in ("html", "sgf")}
+
+
+@pytest.mark.parametrize("width", [1280])
+def test_beside_a_wide_board_the_links_of_a_review_stand_in_one_row(database: Database, page: Any) -> None:
+    press(page, "#myGames")
+    page.click("#games button")
+    expect(page.locator("#share")).to_be_visible()
+    for language in LANGUAGES:
+        choose_language(page, language)
+        tops = "new Set([...document.querySelectorAll('#share a')].map((each) => each.offsetTop)).size"
+        assert page.evaluate(tops) == 1, language
 
 
 def test_what_costs_most_is_practised_and_given_away(database: Database, page: Any) -> None:
