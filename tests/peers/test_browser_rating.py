@@ -11,21 +11,43 @@ pytestmark = [pytest.mark.peer, pytest.mark.slow]  # the program searches with a
 
 
 @pytest.fixture
-def rated(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A page on a phone, with a game that counts after its first moves."""
+def asked(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A page on a phone that asks a new user how strong they are."""
     monkeypatch.setenv("GTP_ENGINE_DATA", str(tmp_path / "data"))
     with started("--network", "auto", "--sgf-dir", str(tmp_path / "games")) as address:
         context = chromium.new_context(viewport={"width": 360, "height": 740})
         with opened(context, address) as page:
             expect(page.locator("#strength-dialog [name=rank]")).to_have_value("")
-            page.click("#strength-dialog [type=submit]")  # which the browser refuses without an answer
-            expect(page.locator("#strength-dialog")).to_be_visible()
-            page.select_option("#strength-dialog [name=rank]", "15k")
-            page.click("#strength-dialog [type=submit]")
-            click(page, "E5")
-            expect(page.locator("#facts")).to_contain_text("move 2")
-            wait_for_status(page, "your turn")
             yield page
+
+
+@pytest.fixture
+def rated(asked: Any) -> Any:
+    """A page with a game that counts after its first moves."""
+    asked.click("#strength-dialog [type=submit]")  # which the browser refuses without an answer
+    expect(asked.locator("#strength-dialog")).to_be_visible()
+    asked.select_option("#strength-dialog [name=rank]", "15k")
+    asked.click("#strength-dialog [type=submit]")
+    click(asked, "E5")
+    expect(asked.locator("#facts")).to_contain_text("move 2")
+    wait_for_status(asked, "your turn")
+    return asked
+
+
+def test_who_is_asked_for_a_rank_can_choose_the_language_first(asked: Any) -> None:
+    dialog = asked.locator("#strength-dialog")
+    expect(dialog.locator("[name=rank]")).to_be_focused()
+    expect(dialog.locator("[name=language]")).to_have_value("en")
+    dialog.locator("[name=rank]").select_option("15k")
+    dialog.locator("[name=language]").select_option("es")
+    expect(asked.locator("#strength-title")).to_have_text("¿Qué nivel tienes?")
+    expect(dialog.locator("[name=rank]")).to_have_value("15k")
+    asked.click("#strength-dialog [type=submit]")
+    asked.click("#more")
+    expect(asked.locator("#language")).to_have_value("es")
+    asked.reload()
+    expect(asked.locator("html")).to_have_attribute("lang", "es")
+    expect(dialog).to_be_hidden()
 
 
 def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:

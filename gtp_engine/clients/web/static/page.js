@@ -85,7 +85,7 @@ study.onTool = () => {
   draw();
   showComment();
 };
-await begin(find("#language"));
+const languages = Object.entries(await begin()), languageLists = document.querySelectorAll("#language, [name=language]");
 fillForm();
 showTheme();
 connect();
@@ -293,16 +293,19 @@ function refuse(why) {
   showHeader();
 }
 
-find("#language").addEventListener("change", async (event) => {
-  await choose(event.target.value);
-  fillForm();
-  show();
-});
+for (const list of languageLists) {
+  list.addEventListener("change", async () => {
+    await choose(list.value);
+    fillForm();
+    show();
+  });
+}
 for (const button of document.querySelectorAll("dialog .cancel")) {
   button.addEventListener("click", () => button.closest("dialog").close());
 }
 
 function fillForm() {
+  for (const list of languageLists) list.replaceChildren(...languages.map(([code, name]) => new Option(name, code, false, code === document.documentElement.lang)));
   study.fill();
   mistakes.fill();
   newGame.fill();

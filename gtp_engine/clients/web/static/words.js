@@ -63,13 +63,13 @@ export function say(element, said) {
   if (element.textContent !== said) element.textContent = said;
 }
 
-// Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page.
-export async function begin(select) {
+// Loads the language that was chosen, or else the first of the browser's that there is, and fills in the page. Returns the
+// names of the languages.
+export async function begin() {
   const languages = await (await fetch("languages.json")).json();
-  for (const [code, name] of Object.entries(languages)) select.add(new Option(name, code));
   const wanted = [stored(STORED), ...navigator.languages.map((code) => code.split("-")[0])];
   await use(wanted.find((code) => code in languages) || DEFAULT);
-  select.value = language;
+  return languages;
 }
 
 // The user has chosen a language: it is kept. One that was only detected may be another one at the next visit.
