@@ -212,6 +212,15 @@ def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: A
     assert phone.locator("#new").bounding_box()["y"] >= stage["height"]
 
 
+def test_the_board_of_a_phone_stays_where_it_is_however_long_the_status_is(phone: Any) -> None:
+    board, status = phone.locator("#board"), phone.locator("#status")
+    before = board.bounding_box()
+    status.evaluate("(status) => { status.textContent = 'After C3, White leads by a point. '.repeat(4); }")
+    assert status.bounding_box()["height"] > 80, "four lines"
+    expect(status).to_be_in_viewport(ratio=1)
+    assert board.bounding_box() == before
+
+
 def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:
     expect(phone.locator("#careful")).not_to_be_checked()  # 9x9
     begin(phone, size="19", colour="both")
