@@ -16,6 +16,7 @@ Points = Iterable[tuple[float, float]]
 _FONT, _CHARACTER = 12, 6.8  # the size of texts, and the mean width of their characters
 _ROW, _GAP, _RIGHT = 20, 8, 16  # of a text; between a text and the area; beside the area, for half of the last text
 _SAMPLE = 24  # of a line in the legend
+_LEAST_LEAD = 10.0  # points each way that a graph of leads shows: else a quiet game would look wild
 _GRID = 'class="tick" stroke="currentColor" opacity=".2"'
 
 
@@ -57,6 +58,16 @@ class Axis:
     def percent(self, value: float) -> float:
         """Returns where a value is, in percent of the axis."""
         return 100 * (value - self.low) / (self.high - self.low)
+
+
+def drawn_leads(leads: Sequence[float], board_points: int) -> tuple[list[float], float]:
+    """Returns leads as a graph shows them, and the highest that it shows.
+
+    That is at most a quarter of the board, which decides a game: next to the capture of everything small leads would
+    not be seen.
+    """
+    highest = max(_LEAST_LEAD, min(board_points // 4, max(map(abs, leads))))
+    return [min(max(lead, -highest), highest) for lead in leads], highest
 
 
 class Chart:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gtp_engine.base.chart import Axis, Chart
+from gtp_engine.base.chart import Axis, Chart, drawn_leads
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -64,3 +64,19 @@ def test_a_stretched_drawing_has_only_the_texts_of_the_vertical_axis() -> None:
     root = ElementTree.fromstring(chart().stretched(90, 'class="graph"'))
     assert (root.get("width"), root.get("height"), root.get("class")) == ("100%", "90", "graph")
     assert [text.text for text in root.iter("text")] == ["-10", "-5", "0", "5", "10"]
+
+
+@pytest.mark.parametrize(
+    ("leads", "board_points", "drawn", "highest"),
+    [
+        ([1.0, -3.0], 81, [1.0, -3.0], 10.0),
+        ([5.0, -15.5], 81, [5.0, -15.5], 15.5),
+        ([5.0, -94.0, 88.0], 81, [5.0, -20.0, 20.0], 20.0),
+        ([5.0, -94.0], 361, [5.0, -90.0], 90.0),
+        ([26.0], 25, [10.0], 10.0),
+    ],
+)
+def test_the_capture_of_everything_leaves_small_leads_in_sight(
+    leads: list[float], board_points: int, drawn: list[float], highest: float
+) -> None:
+    assert drawn_leads(leads, board_points) == (drawn, highest)

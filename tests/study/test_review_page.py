@@ -368,6 +368,15 @@ def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
     assert curve.count("L") == 4 and curve.startswith("M0.00 ")
 
 
+def test_a_lead_of_the_whole_board_ends_below_the_labels() -> None:
+    moves = [loss(1, BLACK, E5, D4, 3.0), loss(2, WHITE, D4, E5, 94.0)]
+    chart = graphs(game_of(moves), [])["lead"]
+    assert chart.y.high == pytest.approx(20 * 1.35)
+    svg = ElementTree.fromstring(chart.stretched(100, ""))
+    curve = next(path for path in svg.iter("path") if path.get("class") == "curve").attrib["d"]
+    assert [place.split()[1] for place in curve[1:].split("L")] == ["50.00", "55.56", "12.96"]
+
+
 def test_the_graph_of_leads_names_the_phases() -> None:
     lead = graphs(game_of([*MOVES] * 4), [])["lead"].stretched(100, "")
     assert re.findall(r'class="phase" x1="([\d.]+)%"', lead) == ["68.75"], "after 11 of 16 moves"

@@ -6,15 +6,14 @@ from dataclasses import replace
 from html import escape
 from importlib.resources import files
 
-from ...base.chart import Axis, Chart
+from ...base.chart import Axis, Chart, drawn_leads
 from ...base.languages.texts import DEFAULT
 from ...go.coords import colour_name
 from ..game_review import GameReview
 from ..move_review import LISTED, Mistake, Phase
 from .words import PHASES, Wording, points, wording
 
-_LEAST_LEAD = 10.0  # points that the graph of leads shows at least: else a quiet game would look wild
-_ROOM = 1.35  # above the highest value, for the labels of the mistakes
+_ROOM = 1.35  # above the highest lead, for the labels of the mistakes
 _LABEL_WIDTH = 5.2  # percent of the graph: on a phone, 17 pixels
 _LABEL_Y = 12  # pixels from the top to the middle of the labels
 # Pixels of the picture: its width, the heights of its graphs, beside and above them, and for the texts of each.
@@ -36,13 +35,13 @@ def graphs(
     """
     words, before = wording(language), review.moves[0].number - 1
     moves = Axis.of([before, before + len(review.moves)], "move", 12, is_whole=True)
-    highest = max(_LEAST_LEAD, *map(abs, review.leads)) * _ROOM
-    scale = Axis.of([-highest, highest], words.text("graph.lead"), 6, is_whole=True)
+    leads, highest = drawn_leads(review.leads, review.record.width * review.record.height)
+    scale = Axis.of([-highest * _ROOM, highest * _ROOM], words.text("graph.lead"), 6, is_whole=True)
     ticks = {tick: words.text.lead(tick, digits=0) if tick else "0" for tick in scale.ticks}
     lead = Chart(moves, replace(scale, ticks=ticks))
     ticks = {tick: f"{tick}%" for tick in (25, 50, 75)}
     winrate = Chart(moves, Axis(0, 100, words.text("graph.winrate"), ticks))
-    for chart, values in ((lead, review.leads), (winrate, [100 * value for value in review.winrates])):
+    for chart, values in ((lead, leads), (winrate, [100 * value for value in review.winrates])):
         places, even = list(enumerate(values, int(chart.x.low))), (chart.y.low + chart.y.high) / 2
         chart.areas(places, even, 'class="black-ahead"', 'class="white-ahead"')
         chart.line([(chart.x.low, even), (chart.x.high, even)], 'class="even"')
