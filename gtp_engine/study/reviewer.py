@@ -252,11 +252,13 @@ class Reviewer:
         count, rate = len(numbers) + 1, 1.0
         if self._limits.is_endless or self._limits.visits is not None:
             middle = positions[min(numbers.start - 1 + count // 2, positions.count - 1)]
-            for _ in range(2):  # the first time is slower
+            rates = list[float]()
+            for _ in range(2):  # the first time is slower, and so is either if the machine does something else
                 search = Search(searches.evaluator, searches.parameters, searches.seed)
                 report = run_search(search, SearchRequest(middle, _MEASURED, early_stop=False))
                 searches.evaluator.clear_cache()
-            rate = max(1, report.new_visits) / max(1e-6, report.seconds)
+                rates.append(max(1, report.new_visits) / max(1e-6, report.seconds))
+            rate = max(rates)
         if not self._limits.is_endless:
             return Plan(count, self._limits, rate, clock=self._clock, listed=listed)
         usual = usual_seconds(positions.record.width, positions.record.height, len(numbers))

@@ -23,8 +23,9 @@ from gtp_engine.search.evaluate.factory import make_evaluator
 from gtp_engine.search.evaluate.rollouts import UniformEvaluator
 from gtp_engine.search.request import Limits
 from gtp_engine.study import reviewer
+from gtp_engine.study.budget import later_work
 from gtp_engine.study.game_review import GameReview, Reason
-from gtp_engine.study.move_review import MoveReview
+from gtp_engine.study.move_review import LISTED, MoveReview
 from gtp_engine.study.reasons.variation import LEAST_TOLD
 from gtp_engine.study.review_sgf import annotated
 from gtp_engine.study.reviewer import Reviewer, ReviewTask, review
@@ -103,6 +104,18 @@ def test_a_review_grows_from_step_to_step(game: Game, reviewed: GameReview) -> N
     assert not steps[3].review.is_checked and steps[-1].review.is_checked
     assert steps[-1].review.reasons.keys() >= {mistake.worst.number for mistake in steps[-1].review.mistakes}
     assert steps[-1].review.moves[0].move == game.moves[1] and steps[-1].review.player == WHITE
+
+
+@pytest.mark.parametrize("seconds", [(0.1, 8.0), (8.0, 0.1)])
+def test_the_forecast_is_that_of_the_faster_measurement(
+    game: Game, seconds: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured, run_search = iter(seconds), reviewer.run_search
+    monkeypatch.setattr(
+        reviewer, "run_search", lambda *search: replace(run_search(*search), new_visits=100, seconds=next(measured))
+    )
+    first = next(Reviewer(SETTINGS).steps(ReviewTask(GameRecord.from_game(game))))
+    assert first.expected == pytest.approx((5 + sum(later_work(5, LISTED))) * 8 / 1000, rel=0.01)
 
 
 def test_a_review_ends_at_a_move_that_cannot_be_played_or_when_it_is_stopped() -> None:
