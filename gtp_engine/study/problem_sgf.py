@@ -1,6 +1,7 @@
 """The user's problems as a collection for others: the position, what to do, the group marked, and the right line.
 
-Properties of FF[4]: TR (the group), TE (the right move), BM (the move of the game).
+Properties of FF[4]: TR (the group), TE (the right move), BM (the move of the game). LOST, the points that it lost, has
+this program ask for a better move again.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from ..go.coords import BLACK, WHITE, all_points, colour_name, opponent, sgf_poi
 from ..go.game import Game, Move
 from ..go.sgf import GameRecord, read_sgf
 from .kept_problems import Card, Missed
-from .problems import problem_of
+from .problems import LOST, problem_of
 
 
 def collection(cards: Iterable[Card], language: str) -> str:
@@ -41,5 +42,6 @@ def _record(card: Card, missed: Missed, language: str) -> GameRecord:
     for place, vertex in enumerate(missed.line):
         player = colour if place % 2 == 0 else opponent(colour)
         node = record.add(node, {} if place else {"TE": [b"1"]}, move=Move(player, game.point(vertex)))
-    record.add(record.root, {"BM": [b"1"]}, move=Move(colour, game.point(missed.played)))
+    lost_points = f"{missed.points:.1f}".encode()
+    record.add(record.root, {"BM": [b"1"], LOST: [lost_points]}, move=Move(colour, game.point(missed.played)))
     return record

@@ -16,12 +16,13 @@ from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import find_regions, points_of
-from ..go.sgf import GameRecord, TreeNode
+from ..go.sgf import GameRecord, TreeNode, read_number
 from ..solver.part import enclosed_groups, find_part
 from ..solver.refutations import Outcome
 from ..solver.solution import Solution, solve
 from .kept_problems import Missed
 
+LOST = "LOST"  # a property of this program: the points that the move lost of whose mistake a problem was made
 _TO_MOVE = re.compile(r"\b(black|white) (?:to|plays?|moves?|first|lives?|kills?)\b|([黑黒白])先", re.IGNORECASE)
 _VERTEX = re.compile(r"\b[A-HJ-T](?:1\d|[1-9])\b")
 _MOST_CHAINS = 12  # that are tried, if nothing says which is meant
@@ -53,7 +54,8 @@ class Problem:
 def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:
     """Returns the problem of a record: the position before the first move, or the last one of a game with a mistake.
 
-    Whose turn it is the record says, or the colour of its next move, or its comment; otherwise it is Black's.
+    The record may tell the mistake, too (`problem_sgf`). Whose turn it is the record says, or the colour of its next
+    move, or its comment; otherwise it is Black's.
 
     Raises:
         SgfError: The record cannot be replayed.
@@ -65,7 +67,19 @@ def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:
     said = None if node.next is not None or game.moves else _TO_MOVE.search(node.comment)
     if said is not None and not any("PL" in each.properties for each in node.path):
         game.to_move = WHITE if (said[1] or said[2]).lower() in ("white", "白") else BLACK
-    return Problem(record, node, game, missed)
+    return Problem(record, node, game, missed or _told(record, node, game))
+
+
+def _told(record: GameRecord, node: TreeNode, game: Game) -> Missed | None:
+    """Returns the mistake that a record tells of which its problem was made; None if it tells none."""
+    played = next((child for child in node.children if LOST in child.properties), None)
+    points = None if played is None else read_number(played.text(LOST))
+    if played is None or played.move is None or points is None:
+        return None
+    better = [] if played is node.next else record.main_line[len(node.path) :]
+    line = tuple(game.vertex(each.move.point) for each in better if each.move is not None)
+    group = next(map(game.vertex, record.marks(node).shapes), "")
+    return Missed(game.vertex(played.move.point), points, line, group)
 
 
 def key_of(game: Game) -> str:

@@ -134,6 +134,16 @@ def test_problems_are_given_away_with_the_group_and_the_right_line() -> None:
     assert [node.properties.keys() & {"TE", "BM"} for node in first.root.children] == [{"TE"}, {"BM"}]
     mine = problem_of(read_sgf(sgf.encode()), own.missed)
     assert key_of(problem_of(first).game) == key_of(mine.game)
+    assert problem_of(first).missed == Missed("A7", 12.0, ("B7", "A6"), "D7")
+    assert problem_of(second).missed is None
+
+
+@pytest.mark.parametrize("line", [("B7", "A6"), ()])
+def test_a_problem_given_away_tells_the_mistake(line: tuple[str, ...]) -> None:
+    missed = Missed("A7", 2.5, line)
+    given = collection([Card("", "(;SZ[7]AB[cc]AW[ee];B[ce];W[ec])", missed)], "ar")
+    assert problem_of(read_sgf(given.encode())).missed == missed
+    assert problem_of(read_sgf(given.replace("LOST[2.5]", "LOST[x]").encode())).missed is None
 
 
 def test_a_problem_comes_again_after_twice_as_many_days(database: Database) -> None:

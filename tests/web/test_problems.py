@@ -11,6 +11,7 @@ from web.conftest import RECORD, Desk
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
+from gtp_engine.study.problem_sgf import collection
 from gtp_engine.study.reasons.explain import find_facts
 from gtp_engine.study.reasons.variation import Study
 from gtp_engine.study.stored_reviews import group_in
@@ -232,6 +233,18 @@ def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data
     desk.send("stop")
     desk.wait()
     assert desk.vertices[-1] in ("A7", "B7")
+
+
+def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk) -> None:
+    card = Card("", "(;SZ[7]AB[cc]AW[ee];B[ce];W[ec])", Missed("A7", 2.5, ("D4",)))
+    open_files(desk, collection([card], "en"))
+    exercise = desk.state["exercise"]
+    assert exercise["isRead"] and exercise["missed"] == {"move": "A7", "points": 3} and not exercise["game"]
+    desk.play_and_wait("D4")
+    verdict = desk.state["exercise"]["verdict"]
+    assert (verdict["by"], verdict["isRight"]) == ("search", True)
+    desk.send("solution")
+    assert desk.state["exercise"]["given"] == "search"
 
 
 def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:
