@@ -31,9 +31,7 @@ class Capture:
     def in_words(self, game: Game) -> str:
         """Returns the line in English."""
         text, stones = texts(), " ".join(sorted(map(game.vertex, self.stones)))
-        moves = [
-            text("count.move", colour=text(colour_name(each.colour)), move=game.vertex(each)) for each in self.moves
-        ]
+        moves = [text("plays", colour=text(colour_name(each.colour)), move=game.vertex(each)) for each in self.moves]
         return text("count.line", stones=stones, moves=", ".join(moves) or text("count.noLine"))
 
 

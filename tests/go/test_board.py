@@ -117,7 +117,7 @@ def test_simple_ko_may_not_be_retaken_at_once() -> None:
     game.play(BLACK, at["a"])
     assert game.board["ko_point"][0] == taken
     assert not game.is_legal(taken)
-    with pytest.raises(IllegalMove, match=r"^illegal move: B3 retakes the ko$"):
+    with pytest.raises(IllegalMove, match=r"^illegal move: B3 retakes the ko; play elsewhere first$"):
         game.play(WHITE, taken)
     game.play(WHITE, parse_vertex("D1", 4, 4))
     game.play(BLACK, parse_vertex("A1", 4, 4))

@@ -8,8 +8,8 @@ import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, reason, review
 
 from gtp_engine.base.languages.texts import Phrase
-from gtp_engine.go.coords import BLACK, WHITE, index_of_point
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point
+from gtp_engine.go.game import Game, Move
 from gtp_engine.study.level import Level
 from gtp_engine.study.move_review import MoveReview
 from gtp_engine.study.reasons import praise
@@ -65,6 +65,10 @@ def test_the_first_of_mistakes_of_one_kind_is_named() -> None:
     assert [number for number, _ in find_recurring(stones)] == [1, 3]
     points = game_of(moves[:2], reasons={1: told("bigger", D4, G7), 3: told("bigger", G7)})
     assert not list(find_recurring(points))
+    passed = game_of(
+        [moves[0], replace(moves[1], move=Move(BLACK, PASS))], reasons={1: told("atari", G7), 3: told("dies", G7)}
+    )
+    assert {each.text for _, each in find_recurring(passed)} == {"The first of 2 such mistakes was 1 D4; then came 3."}
     many = game_of([loss(number, BLACK, D4, E5, 9.0) for number in range(1, 81, 2)])
     ((_, said),) = find_recurring(many)
-    assert said.text.endswith("of 40 such mistakes was 1 D4; then came 3 D4, 5 D4, 7 D4, 9 D4, 11 D4, ….")
+    assert said.text.endswith("of 40 such mistakes was 1 D4; then came 3 D4, 5 D4, 7 D4, 9 D4, …, 79 D4.")

@@ -203,12 +203,12 @@ def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     assert pair.state["result"] is None and len(pair.vertices) == 12
 
 
-def test_pages_know_that_one_more_pass_ends_the_game(pair: Desk) -> None:
+def test_pages_know_that_one_more_pass_ends_the_game_and_that_a_move_followed_one(pair: Desk) -> None:
     said = []
-    for point in ("C3", "pass", "pass"):
+    for point in ("C3", "pass", "B2", "pass", "pass"):
         pair.play(point)
-        said.append(pair.state["passes"])
-    assert said == [0, 1, 2]
+        said.append((pair.state["passes"], pair.state["followsPass"]))
+    assert said == [(0, False), (1, False), (0, True), (1, False), (2, False)]
 
 
 def test_a_resignation_before_the_count_stays_one(pair: Desk) -> None:

@@ -41,6 +41,7 @@ class Position(Part):
             "lastMove": {"colour": colour_name(last[0]), "vertex": game.vertex(last[1])} if last else None,
             "toMove": colour_name(game.to_move),
             "passes": game.passes,
+            "followsPass": len(game.moves) > 1 and game.moves[-2].point == PASS != game.moves[-1].point,
             "captures": {colour_name(colour): game.captures(colour) for colour in (BLACK, WHITE)},
             "comment": node.comment,
         }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ...base.languages.texts import Phrase, Value
+from ...go.coords import PASS
 from ..game_review import GameReview, Reason
 from ..move_review import Mistake, MoveReview
 from .facts import REGIONS
@@ -22,9 +23,10 @@ def find_recurring(review: GameReview) -> Iterator[tuple[int, Reason]]:
         same = [each for each in review.mistakes if each is mistake or _are_alike(review, each, mistake)]
         moves = sorted((miss for each in same for miss in each.misses), key=lambda miss: miss.number)
         if len(moves) > 1:
-            first, *others = map(_name, moves[: _MOST_NAMED + 1])
-            rest = ["…"] if len(moves) > _MOST_NAMED + 1 else []
-            values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join([*others, *rest])}
+            first, *others = map(_name, moves)
+            if len(others) > _MOST_NAMED:
+                others[_MOST_NAMED - 1 : -1] = ["…"]
+            values: dict[str, Value] = {"number": len(moves), "first": first, "others": ", ".join(others)}
             yield mistake.worst.number, Reason(Phrase("reason.first", values))
 
 
@@ -40,4 +42,5 @@ def _first_reason(reasons: Sequence[Reason]) -> Reason | None:
 
 
 def _name(move: MoveReview) -> str:
-    return f"{move.number} {move.vertex(move.move.point)}"
+    """Returns a move as it is read in every language: a pass by its number alone."""
+    return f"{move.number}" if move.move.point == PASS else f"{move.number} {move.vertex(move.move.point)}"

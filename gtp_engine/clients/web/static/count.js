@@ -29,6 +29,6 @@ function sumsText({black, white, komi}) {
 }
 
 function captureText({stones, moves}) {
-  const said = moves.map(([colour, move]) => text("count.move", {colour: text(colour), move}));
+  const said = moves.map(([colour, move]) => text("plays", {colour: text(colour), move}));
   return text("count.line", {stones: stones.join(" "), moves: said.join(", ") || text("count.noLine")});
 }

@@ -502,7 +502,8 @@ function statusText() {
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", life: "searching", score: "searching", why: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
   // After a search that failed it may be the engine's turn.
-  return text(play.isYourTurn && state.game.humans.length === 1 ? "yourTurn" : "toMove", {colour});
+  if (!play.isYourTurn || state.game.humans.length > 1) return text("toMove", {colour});
+  return position.followsPass ? text("playsOn", {colour: text(position.lastMove.colour)}) : text("yourTurn", {colour});
 }
 
 function earlierText() {
