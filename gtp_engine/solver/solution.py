@@ -281,7 +281,8 @@ class _Solver:
         if values[ATTACKER, ATTACKER] == values[DEFENDER, DEFENDER] == REACHED:
             return Outcome.KO, attack
         if not self._parts[size].is_open:
-            if values[ATTACKER, ATTACKER] == FAILED and values[DEFENDER, ATTACKER] == FAILED:
+            # Neither gets what it wants, whoever wins the kos: else a ko may still give the defender two eyes.
+            if values[ATTACKER, ATTACKER] == values[DEFENDER, ATTACKER] == values[DEFENDER, DEFENDER] == FAILED:
                 return Outcome.SEKI, attack
             if values[ATTACKER, DEFENDER] == FAILED and values[ATTACKER, ATTACKER] == REACHED:
                 return Outcome.KO, attack

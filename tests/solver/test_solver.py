@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from cases import some
 from click.testing import CliRunner
+from drawn_positions import game_of
 from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
 
 from gtp_engine import Branch, Engine, EngineSettings, Game, GameRecord, Outcome, UserError, read_sgf_games, solve
@@ -332,6 +333,25 @@ def test_a_ko_may_not_be_retaken_at_once() -> None:
     assert answers[WHITE].outcome is Outcome.LIVES
     game.to_move = WHITE
     assert solve(game, ["B1"]).answers[BLACK].outcome is Outcome.DIES
+
+
+def test_a_group_that_a_ko_may_still_give_two_eyes_is_in_no_seki() -> None:
+    drawing = """
+        . X . X O O . O X
+        O X X X O O O X X
+        O O X O O X X . X
+        O X X O O O X X .
+        O O O O X O O X X
+        X X X X X X X X O
+        . . X O X X X O O
+        X X O O O O O . O
+        X O O O X . O O O
+    """
+    game = game_of(drawing, to_move=WHITE)  # after Black has captured H9 at G9, White may retake
+    assert solve(game, ["B6"]).status == "unknown"
+    for vertex in ("pass", "G9", "pass"):
+        game.play(game.to_move, vertex)
+    assert solve(game, ["B6"]).answers[BLACK].outcome is Outcome.LIVES
 
 
 def test_a_pass_gets_around_a_ko() -> None:
