@@ -247,6 +247,16 @@ def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk) 
     assert desk.state["exercise"]["given"] == "search"
 
 
+def test_a_step_forward_after_a_wrong_answer_shows_the_solution(desk: Desk) -> None:
+    card = Card("", "(;SZ[7]AB[cc]AW[ee];B[ce];W[ec])", Missed("A7", 2.5, ("D4", "D3")))
+    open_files(desk, collection([card], "en"))
+    desk.play_and_wait("A7")
+    desk.send("solution")
+    line, place = desk.session.line, desk.session.line.index(desk.session.node)
+    moves = [desk.session.position().vertex(node.move) for node in line[place + 1 :] if node.move is not None]
+    assert moves == ["D4", "D3"]
+
+
 def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:
     data.write_text("a file instead of a folder")
     open_files(desk, BULKY_FIVE)
