@@ -56,7 +56,7 @@ class Explanation:
             return self.reasons[0].sentence
         values, points = _names(self.move), self.move.cost.lead
         if points < LEAST_LOSS:
-            return Phrase("asked.noMistake", values)
+            return Phrase("asked.equal" if points >= _LEAST_LEAD else "asked.noMistake", values)
         values["points"] = whole(points)
         return Phrase("asked.noReason" if _answer(self.move) != PASS else "asked.worthMore", values)
 

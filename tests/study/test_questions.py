@@ -41,7 +41,8 @@ def test_without_a_reason_it_says_what_the_opponent_gains_or_that_it_is_no_mista
     assert sentence(move) == "White answers at F6 and gains about 4 points."
     passed = replace(move.after, moves=(move.after.moves[0]._replace(point=PASS),))
     assert sentence(replace(move, after=passed)) == "G7 is worth about 4 points more than D4."
-    assert sentence(loss(1, BLACK, D4, G7, 1.4)) == "A longer search finds no mistake in D4."
+    assert sentence(loss(1, BLACK, D4, G7, 1.4)) == "D4 is about as good as G7."
+    assert sentence(loss(1, BLACK, D4, G7, 0.4)) == "A longer search finds no mistake in D4."
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from gtp_engine.clients.terminal.play import TerminalGame
 from gtp_engine.clients.terminal.teaching import lesson_lines, what_if_lines, why_lines
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
-from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.game_review import GameReview
 from gtp_engine.study.level import Level
@@ -90,6 +90,7 @@ def test_another_move_is_told_with_who_leads_the_best_answer_and_the_better_move
         "After G7, the game is close. Black's best answer is F6. G7 is the best move that was found."
     )
     assert "D4 is about as good as G7." in what_if_lines(loss(2, WHITE, D4, G7, 1.4))[0]
+    assert " A pass loses about 4 points;" in what_if_lines(loss(1, BLACK, PASS, G7, 4.0))[0]
 
 
 def test_what_if_in_a_game_at_a_rank(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_dead_tells_how_dead_stones_would_be_captured(tmp_path: Path) -> None:
         game._execute("dead")
     (nothing, line) = (call.args[0] for call in screen.say.call_args_list)
     assert nothing == "no stones are dead: this shows how dead stones would be captured after two passes"
-    assert re.fullmatch(r"G3: (White [A-G]\d(, )?|Black [A-G]\d, )+", line)
+        assert re.fullmatch(r"G3: ((White|Black) plays [A-G]\d(, )?)+", line)
 
 
 def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:

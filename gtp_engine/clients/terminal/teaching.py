@@ -60,7 +60,8 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
 def what_if_lines(tried: MoveReview) -> list[str]:
     """Returns what a move would have brought in the place of the one played, and what would have followed."""
     line = Explanation(tried).refutation[:LINE_SHOWN]
-    return [" ".join(map(texts().say, told(tried))), f"   what follows: {tried.line_text(line)}"]
+    said = map(texts().say, told(tried))
+    return [" ".join(each[0].upper() + each[1:] for each in said), f"   what follows: {tried.line_text(line)}"]
 
 
 def _cost(move: MoveReview) -> str:
