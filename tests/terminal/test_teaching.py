@@ -129,7 +129,7 @@ def test_dead_tells_how_dead_stones_would_be_captured(tmp_path: Path) -> None:
         game._execute("dead")
     (nothing, line) = (call.args[0] for call in screen.say.call_args_list)
     assert nothing == "no stones are dead: this shows how dead stones would be captured after two passes"
-        assert re.fullmatch(r"G3: ((White|Black) plays [A-G]\d(, )?)+", line)
+    assert re.fullmatch(r"G3: ((White|Black) plays [A-G]\d(, )?)+", line)
 
 
 def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:
