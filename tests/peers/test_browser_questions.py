@@ -81,4 +81,4 @@ def test_the_network_says_what_it_thinks_of_a_group_that_is_not_solved(taught: A
     expect(page.locator("#status")).to_be_in_viewport()
     expect(page.locator("#life-stop")).to_be_visible()  # it is still being read
     page.click("#life-stop")
-    expect(page.locator("#status")).to_contain_text("Nothing is proved about the group at E5. The network ")
+    expect(page.locator("#status")).to_contain_text("The status of the group at E5 is not proved. The network ")
