@@ -429,6 +429,8 @@ def test_a_game_is_shown_by_all_tabs_downloaded_and_resumed(page: Any) -> None:
     press(page, "#myGames")
     game = page.locator("#games button").first
     expect(game).to_contain_text(re.compile("^engine, full strength · unfinished9 . 9 · After move 2 · "))
+    colours = "button => [button, button.querySelector('small')].map((each) => getComputedStyle(each).color)"
+    assert len({*game.evaluate(colours)}) == 1, "both lines of a row of another colour are read"
     game.click()
     expect(page.locator("#facts")).to_contain_text("move 2")
 
