@@ -276,7 +276,7 @@ def test_the_buttons_stand_in_one_row_while_a_lesson_is_prepared_and_after_it(re
     page.wait_for_function("() => window.sent")
     wait_for_status(page, "to move")
     rows = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
-    for width in (375, 1280):
+    for width in (375, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         for stage, last in (("moves", "review"), ("done", "branch")):
             page.evaluate(LESSON, stage)
