@@ -214,11 +214,12 @@ def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: A
 
 def test_the_board_of_a_phone_stays_where_it_is_however_long_the_status_is(phone: Any) -> None:
     board, status = phone.locator("#board"), phone.locator("#status")
-    before = board.bounding_box()
+    before, below = board.bounding_box(), status.bounding_box()["y"]
+    assert before["y"] + before["height"] + 4 < below
     status.evaluate("(status) => { status.textContent = 'After C3, White leads by a point. '.repeat(4); }")
     assert status.bounding_box()["height"] > 80, "four lines"
     expect(status).to_be_in_viewport(ratio=1)
-    assert board.bounding_box() == before
+    assert board.bounding_box() == before and status.bounding_box()["y"] == below
 
 
 def test_a_move_is_confirmed_where_the_lines_are_close_to_each_other(phone: Any) -> None:
