@@ -101,6 +101,20 @@ def test_the_task_and_the_buttons_are_in_sight_on_a_tablet(learning: Any) -> Non
     expect(page.locator("#step-begin")).to_be_in_viewport(ratio=1)
 
 
+def test_the_task_and_the_buttons_of_each_step_are_in_sight_on_a_phone(learning: Any) -> None:
+    page, language = learning
+    page.set_viewport_size({"width": 375, "height": 667})
+    for code in (language, "es"):  # which has the longest texts
+        page.select_option("#language", code)
+        for number, step in enumerate(STEPS):
+            page.locator("#first-steps .numbers button").nth(number).click()
+            expect(page.locator("#first-steps h2")).to_have_text(step.texts[code]["title"])
+            page.evaluate("scrollTo(0, 0)")
+            for part in (".said", ".choices:not(.numbers)"):
+                expect(page.locator(f"#first-steps {part}")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
 def test_the_keyboard_is_enough(learning: Any) -> None:
     page, language = learning
     page.focus("#board")
