@@ -11,6 +11,7 @@ from ..go.coords import BLACK, WHITE, all_points, colour_name, opponent, sgf_poi
 from ..go.game import Game, Move
 from ..go.sgf import GameRecord, read_sgf
 from .kept_problems import Card, Missed
+from .move_review import whole
 from .problems import LOST, problem_of
 
 
@@ -36,7 +37,7 @@ def _record(card: Card, missed: Missed, language: str) -> GameRecord:
         chain = game.chain(missed.group)
         group = [sgf_point(point, game.width, game.height).encode() for point in chain.stones] if chain else []
         record.change(record.root, record.root.properties | ({"TR": group} if group else {}))
-    lost = Phrase("goalBetter", {"move": missed.played, "points": f"{missed.points:.1f}"})
+    lost = Phrase("goalBetter", {"move": missed.played, "points": whole(missed.points)})
     record.root.comment = f"{text('toMove', colour=text(colour_name(colour)))} · {text.say(lost)}"
     node = record.root
     for place, vertex in enumerate(missed.line):

@@ -128,7 +128,7 @@ def test_problems_are_given_away_with_the_group_and_the_right_line() -> None:
     given = collection([own, Card("1 2", "(;SZ[9]AW[aa]PL[W]C[theirs])")], "en")
     first, second = read_sgf_games(given.encode())
     assert second.root.comment == "theirs"
-    assert first.root.comment == "Black to move · In the game A7 lost about 12.0 points: play better."
+    assert first.root.comment == "Black to move · In the game A7 lost about 12 points: play better."
     shapes = first.marks(first.root).shapes
     assert {problem_of(first).game.vertex(point) for point in shapes} == {"A6", "B6", "C6", "D6", "D7"}
     assert [node.properties.keys() & {"TE", "BM"} for node in first.root.children] == [{"TE"}, {"BM"}]

@@ -169,5 +169,5 @@ def test_kept_problems_are_given_away(desk: Desk, database: Database) -> None:
     assert games(desk)["hasProblems"]
     text = sharing(desk).file("problems.sgf", "en").content()
     record = read_sgf(text.encode())
-    assert record.root.comment == "Black to move · In the game E5 lost about 4.0 points: play better."
+    assert record.root.comment == "Black to move · In the game E5 lost about 4 points: play better."
     assert [len(node.path) for node in record.root.children] == [2, 2]
