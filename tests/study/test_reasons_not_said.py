@@ -32,7 +32,7 @@ from studies import (
 from gtp_engine.go.board import Board
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.ladders import find_ladders
-from gtp_engine.go.regions import chains_of
+from gtp_engine.go.regions import chain_at, chains_of
 from gtp_engine.study.reasons.explain import choose
 from gtp_engine.study.reasons.facts import (
     find_connections,
@@ -177,6 +177,15 @@ def test_stones_that_capture_their_way_out_run_from_no_ladder() -> None:
     assert [len(ladder(*line, each).played.removals()[1]) for each in (open_way, surrounded)] == [0, 1]
     assert not nothing(find_ladder_facts, ladder(*line, open_way))
     assert nothing(find_ladder_facts, ladder(*line, surrounded))
+
+
+def test_stones_that_connect_run_from_no_ladder() -> None:
+    line = ("D5 C4 B4", "G7", (-0.9, 0.0))
+    assert not nothing(find_ladder_facts, ladder(*line, LADDER.replace("c", "O")))
+    fenced = LADDER.replace(". . b X", "O . b X").replace(". c . . . . .\n    . .", ". X O X . . .\n    . O")
+    connected = ladder(*line, fenced)
+    assert len(chain_at(connected.played.games[2].board[0], connected.played.line[1]).liberties) == 2
+    assert nothing(find_ladder_facts, connected)
 
 
 def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:

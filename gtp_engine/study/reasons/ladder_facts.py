@@ -126,6 +126,8 @@ def _failed_attack(study: Study) -> Iterator[Fact]:
         run = chain_at(study.played.games[2].board[0], line[1])
         if before is None or len(before.liberties) != 2 or run is None or len(run.liberties) != 2:
             continue
+        if len(run.stones) > len(chain.stones) + 1:
+            continue  # it connects, which answers a plain atari
         if _is_agreed(study.played, chain, own=False):
             yield _fact(study, "escapes", line, chain)
 
