@@ -1,7 +1,7 @@
 """The user's problems as a collection for others: the position, what to do, the group marked, and the right line.
 
-Properties of FF[4]: TR (the group), TE (the right move), BM (the move of the game). LOST, the points that it lost, has
-this program ask for a better move again.
+Properties of FF[4]: TR (the group), TE (the right move), BM (the move of the game). By a property of its own, LOST (the
+points that this move lost), the program knows that a better move is asked for.
 """
 
 from collections.abc import Iterable

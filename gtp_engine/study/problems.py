@@ -73,11 +73,12 @@ def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:
 def _told(record: GameRecord, node: TreeNode, game: Game) -> Missed | None:
     """Returns the mistake that a record tells of which its problem was made; None if it tells none."""
     played = next((child for child in node.children if LOST in child.properties), None)
+    better = next((child for child in node.children if LOST not in child.properties), None)
     points = None if played is None else read_number(played.text(LOST))
-    if played is None or played.move is None or points is None:
+    if played is None or played.move is None or points is None or not 0 < points <= 2 * game.area:
         return None
-    better = [] if played is node.next else record.main_line[len(node.path) :]
-    line = tuple(game.vertex(each.move.point) for each in better if each.move is not None)
+    moves = [each.move for each in record.line(better)[len(node.path) :]] if better else []
+    line = tuple(game.vertex(move.point) for move in moves if move is not None)
     group = next(map(game.vertex, record.marks(node).shapes), "")
     return Missed(game.vertex(played.move.point), points, line, group)
 

@@ -10,8 +10,10 @@ from web.conftest import RECORD, Desk
 
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
+from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
 from gtp_engine.study.problem_sgf import collection
+from gtp_engine.study.problems import problem_of
 from gtp_engine.study.reasons.explain import find_facts
 from gtp_engine.study.reasons.variation import Study
 from gtp_engine.study.stored_reviews import group_in
@@ -255,6 +257,17 @@ def test_a_step_forward_after_a_wrong_answer_shows_the_solution(desk: Desk) -> N
     line, place = desk.session.line, desk.session.line.index(desk.session.node)
     moves = [desk.session.position().vertex(node.move) for node in line[place + 1 :] if node.move is not None]
     assert moves == ["D4", "D3"]
+
+
+@pytest.mark.parametrize("moves", ["(;B[cd])(;B[aa]LOST[-5])", "(;B[cd])(;B[aa]LOST[1e308])", "(;B[cd])"])
+def test_a_record_that_tells_no_mistake_makes_none(moves: str) -> None:
+    assert problem_of(read_sgf(f"(;SZ[7]AB[cc]AW[ee]{moves})".encode())).missed is None
+
+
+def test_a_mistake_is_told_by_its_variation_wherever_it_stands() -> None:
+    for moves in ("(;B[cd];W[aa])(;B[ga]LOST[5])", "(;B[ga]LOST[5])(;B[cd];W[aa])"):
+        missed = problem_of(read_sgf(f"(;SZ[7]AB[cc]AW[ee]{moves})".encode())).missed
+        assert missed == Missed("G7", 5.0, ("C4", "A7"))
 
 
 def test_results_that_cannot_be_saved_are_told(desk: Desk, data: Path) -> None:
