@@ -3,9 +3,9 @@
     python benchmarks/lesson_mistakes.py ogs-19x19.sgfs [--games 40] [--visits 12] [--minutes 60] [--show]
 
 The file has one SGF a line, with the players' ranks. A quarter of the games comes from each of `people_ranks.GROUPS`,
-in the order of the file; one player of each learns. What the mistakes are, by points at the game's level, is found by a
-review of its own with another seed and more visits, after its second look; those of 1.5 points or more count. One is in
-the lesson if a move of it belongs to a mistake there.
+in the order of the file; one player of each learns. A review of its own, with another seed and more visits, finds the
+mistakes and orders them by points at the game's level; those of 1.5 points or more count. One is in the lesson if a
+move of it belongs to a mistake there. Results are kept by the game's number: use one file only.
 
 Each game is appended to benchmarks/lesson_mistakes.jsonl, so that the same command resumes at any time; `--show` prints
 the shares without searching.

@@ -63,7 +63,7 @@ class Axis:
 def drawn_leads(leads: Sequence[float], board_points: int) -> tuple[list[float], float]:
     """Returns leads as a graph shows them, and the highest that it shows.
 
-    That is at most a quarter of the board, which decides a game: next to the capture of everything small leads would
+    That is at most a quarter of the board, which decides a game: beside the capture of everything, small leads would
     not be seen.
     """
     highest = max(_LEAST_LEAD, min(board_points // 4, max(map(abs, leads))))

@@ -335,6 +335,19 @@ def test_a_ko_may_not_be_retaken_at_once() -> None:
     assert solve(game, ["B1"]).answers[BLACK].outcome is Outcome.DIES
 
 
+def test_a_seki_is_found() -> None:
+    drawing = """
+        O O O O X . X
+        X . O X X X X
+        X O O X X . X
+        X . O X X X X
+        O O O O X X .
+        O X O X X X X
+        O X X X X . X
+    """
+    assert solve(game_of(drawing), ["A6"]).status == "seki"
+
+
 def test_a_group_that_a_ko_may_still_give_two_eyes_is_in_no_seki() -> None:
     drawing = """
         . X . X O O . O X
