@@ -20,6 +20,18 @@ def drawn(
     return game, {mark: point_at(*at, width) for mark, at in marks.items()}
 
 
+# White's only liberties are Black's as well: whoever plays there first is captured.
+SEKI = """
+    O O O O X . X
+    X . O X X X X
+    X O O X X . X
+    X . O X X X X
+    O O O O X X .
+    O X O X X X X
+    O X X X X . X
+"""
+
+
 def game_of(diagram: str, rules: str = "chinese", komi: float = 6.5, to_move: int = BLACK) -> Game:
     """A game that starts from a drawn board: X black, O white; x and o are dead stones of theirs."""
     return drawn(diagram.upper(), to_move, rules=RULESETS[rules], komi=komi)[0]

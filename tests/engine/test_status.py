@@ -8,6 +8,7 @@ from drawn_positions import (
     DEAD_STONES,
     FINISHED,
     PRISONERS,
+    SEKI,
     SETTLED,
     game_of,
     seen_ownership,
@@ -114,18 +115,6 @@ def test_a_group_dies_as_a_whole() -> None:
     ownership[4, 1:3] = -0.2  # a network that sees some of its chains alive
     assert dead_stones(game, ownership) == points(game, "D9")
     assert agreed_dead(game, ownership) == group
-
-
-# White's only liberties are Black's as well: whoever plays there first is captured.
-SEKI = """
-    O O O O X . X
-    X . O X X X X
-    X O O X X . X
-    X . O X X X X
-    O O O O X X .
-    O X O X X X X
-    O X X X X . X
-"""
 
 
 @pytest.mark.usefixtures("solver")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cases import some
 from click.testing import CliRunner
-from drawn_positions import game_of
+from drawn_positions import SEKI, game_of
 from reference_solver import ATTACKER, DEFENDER, BruteForce, Problem, around, random_problem
 
 from gtp_engine import Branch, Engine, EngineSettings, Game, GameRecord, Outcome, UserError, read_sgf_games, solve
@@ -336,16 +336,7 @@ def test_a_ko_may_not_be_retaken_at_once() -> None:
 
 
 def test_a_seki_is_found() -> None:
-    drawing = """
-        O O O O X . X
-        X . O X X X X
-        X O O X X . X
-        X . O X X X X
-        O O O O X X .
-        O X O X X X X
-        O X X X X . X
-    """
-    assert solve(game_of(drawing), ["A6"]).status == "seki"
+    assert solve(game_of(SEKI), ["A6"]).status == "seki"
 
 
 def test_a_group_that_a_ko_may_still_give_two_eyes_is_in_no_seki() -> None:
