@@ -18,6 +18,11 @@ def is_printable(letter: str) -> bool:
     return letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
+def sentence(text: str) -> str:
+    """Returns a text that begins with a capital letter, as a sentence does: it may begin with a pass."""
+    return text[0].upper() + text[1:]
+
+
 def plural(count: int, noun: str) -> str:
     """Returns `1 move` or `1,234 moves`; for nouns whose plural is an s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

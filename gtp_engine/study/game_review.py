@@ -6,7 +6,7 @@ from functools import cached_property
 from html import escape
 
 from ..base.languages.texts import DEFAULT, Phrase, texts
-from ..base.messages import plural
+from ..base.messages import plural, sentence
 from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.rules import terms_text
 from ..go.sgf import GameRecord, shown_result
@@ -99,8 +99,7 @@ class Reason:
 
     def text_in(self, language: str) -> str:
         """Returns the sentence in one of `base.languages.texts.LANGUAGES`."""
-        text = texts(language).say(self.sentence)
-        return text[0].upper() + text[1:]  # it may begin with a pass
+        return sentence(texts(language).say(self.sentence))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ...base.languages.texts import texts
+from ...base.messages import sentence
 from ...go.coords import colour_name
 from ...study.game_review import GameReview
 from ...study.lesson import worst_mistakes
@@ -60,8 +61,8 @@ def why_lines(review: GameReview, own: int | None) -> list[str]:
 def what_if_lines(tried: MoveReview) -> list[str]:
     """Returns what a move would have brought in the place of the one played, and what would have followed."""
     line = Explanation(tried).refutation[:LINE_SHOWN]
-    said = map(texts().say, told(tried))
-    return [" ".join(each[0].upper() + each[1:] for each in said), f"   what follows: {tried.line_text(line)}"]
+    said = " ".join(sentence(texts().say(each)) for each in told(tried))
+    return [said, f"   what follows: {tried.line_text(line)}"]
 
 
 def _cost(move: MoveReview) -> str:
