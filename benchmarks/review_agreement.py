@@ -7,16 +7,15 @@ The ten most costly mistakes are taken twice: after the first look, and after th
 stronger one with many visits, says what they cost in truth. Printed are, as means of the games and seeds: the number of
 mistakes; the mean error of their costs in points; how many of them lost less than half a point in truth; the share of
 the judge's ten worst moves (in the order of a review), of those that cost 1.5 points or more, that belong to a listed
-mistake; the same share of each player's three worst moves that belong to the mistakes of a lesson; the share of
-mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps what the judge says, to
-use it again with the same options.
+mistake; the share of mistakes that two seeds have in common; and the seconds until the end of the look. --truth keeps
+what the judge says, to use it again with the same options. What the lesson after a game has: `lesson_mistakes.py`.
 """
 
 import argparse
 import itertools
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kept_results import digest_of_options
@@ -25,8 +24,6 @@ from gtp_engine.clients.cli.review import MOVE_RANGE
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.evaluate.choices import AUTO
-from gtp_engine.study.game_review import BOTH_PLAYERS
-from gtp_engine.study.lesson import MISTAKES
 from gtp_engine.study.move_review import CLASSES, LEAST_POINTS, LISTED, Mistake, MoveReview, find_mistakes
 from gtp_engine.study.reviewer import Reviewer, ReviewTask
 
@@ -46,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [task_of(path, options.moves) for path in options.games]
     truths = [truth_of(task, options) for task in tasks]
-    print("visits   look  mistakes  error  false  found  taught  shared  seconds")
+    print("visits   look  mistakes  error  false  found  shared  seconds")
     for visits in options.visits:
         reviews = [
             [
@@ -58,10 +55,8 @@ def main() -> None:
         for look, name in enumerate(("first", "both")):
             looked = [[moves[min(look, len(moves) - 1)] for moves, _ in own] for own in reviews]
             lists = [[listed(moves) for moves in own] for own in looked]
-            pairs = [(moves, truth) for own, truth in zip(looked, truths, strict=True) for moves in own]
-            taught = mean([share for pair in pairs for share in taught_shares(*pair)])
             seconds = mean([times[look] for own in reviews for _, times in own])
-            print(f"{visits:6}  {name:>5}  {agreement(lists, truths, taught)}  {seconds:7.1f}", flush=True)
+            print(f"{visits:6}  {name:>5}  {agreement(lists, truths)}  {seconds:7.1f}", flush=True)
 
 
 def task_of(path: Path, moves: str) -> ReviewTask:
@@ -106,22 +101,13 @@ def reviewed(
     return moves, times
 
 
-def listed(moves: Sequence[MoveReview], player: int | None = None, most: int = LISTED) -> list[Mistake]:
+def listed(moves: Sequence[MoveReview]) -> list[Mistake]:
     """Returns the mistakes that are listed, the most important first."""
     has_second_look = any(move.is_checked for move in moves)
-    return [each for each in find_mistakes(moves, player) if each.worst.is_checked or not has_second_look][:most]
+    return [each for each in find_mistakes(moves) if each.worst.is_checked or not has_second_look][:LISTED]
 
 
-def taught_shares(moves: Sequence[MoveReview], truth: Truth) -> Iterator[float]:
-    """Yields which share of each player's three worst moves belongs to a mistake of the lesson."""
-    for colour in BOTH_PLAYERS:
-        own = {move.number: truth[move.number] for move in moves if move.move.colour == colour}
-        share = found_share(listed(moves, colour, MISTAKES), own, 3)
-        if share is not None:
-            yield share
-
-
-def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Truth], taught: float) -> str:
+def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Truth]) -> str:
     """Returns how well lists of mistakes agree with the truth and with each other: those of each game and seed."""
     pairs = [(mistakes, truth) for own, truth in zip(lists, truths, strict=True) for mistakes in own]
     worst = [(mistake.worst, truth) for mistakes, truth in pairs for mistake in mistakes]
@@ -130,12 +116,12 @@ def agreement(lists: Sequence[Sequence[Sequence[Mistake]]], truths: Sequence[Tru
     found = mean([share for mistakes, truth in pairs if (share := found_share(mistakes, truth)) is not None])
     common = mean([shared(own) for own in lists])
     count = len(worst) / max(1, len(pairs))
-    return f"{count:8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {taught:6.0%}  {common:6.0%}"
+    return f"{count:8.1f}  {error:5.2f}  {false:5.1f}  {found:5.0%}  {common:6.0%}"
 
 
-def found_share(mistakes: Sequence[Mistake], truth: Truth, most: int = LISTED) -> float | None:
+def found_share(mistakes: Sequence[Mistake], truth: Truth) -> float | None:
     """Returns which share of the worst moves belongs to one of these mistakes; None if there are none."""
-    worst = sorted(truth, key=truth.__getitem__, reverse=True)[:most]
+    worst = sorted(truth, key=truth.__getitem__, reverse=True)[:LISTED]
     costly = {number for number in worst if truth[number][1] >= CLASSES[1]}
     numbers = {move.number for mistake in mistakes for move in mistake.misses}
     return len(costly & numbers) / len(costly) if costly else None
