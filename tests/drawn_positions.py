@@ -20,7 +20,7 @@ def drawn(
     return game, {mark: point_at(*at, width) for mark, at in marks.items()}
 
 
-# White's only liberties are Black's as well: whoever plays there first is captured.
+# White's only liberties are also Black's; whoever plays on one first gets captured.
 SEKI = """
     O O O O X . X
     X . O X X X X

@@ -281,7 +281,7 @@ class _Solver:
         if values[ATTACKER, ATTACKER] == values[DEFENDER, DEFENDER] == REACHED:
             return Outcome.KO, attack
         if not self._parts[size].is_open:
-            # Neither gets what it wants, whoever wins the kos: else a ko may still give the defender two eyes.
+            # Nobody succeeds, whoever wins the kos. If the defender could by winning them, this would be no seki.
             if values[ATTACKER, ATTACKER] == values[DEFENDER, ATTACKER] == values[DEFENDER, DEFENDER] == FAILED:
                 return Outcome.SEKI, attack
             if values[ATTACKER, DEFENDER] == FAILED and values[ATTACKER, ATTACKER] == REACHED:

@@ -22,7 +22,7 @@ from .move_review import Mistake
 from .reviewer import Reviewer, ReviewStep, ReviewTask
 
 # In the lesson after a game, and in a beginner's, whom many mistakes would discourage: by judgement.
-MISTAKES, BEGINNERS_MISTAKES = 5, 3
+MISTAKES, _BEGINNERS_MISTAKES = 5, 3
 _SEED = 1  # that of `gtp_engine review`
 # Of the usual time of a review: 4 s on 9x9, 7 on 13x13, 16 on 19x19, and the network has to be loaded before.
 _SHARE = 0.2
@@ -113,5 +113,5 @@ def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports |
 
 def worst_mistakes(review: GameReview) -> list[Mistake]:
     """Returns the mistakes of a lesson, the most important first: only what a second look has confirmed."""
-    most = BEGINNERS_MISTAKES if review.level.is_beginners else MISTAKES
+    most = _BEGINNERS_MISTAKES if review.level.is_beginners else MISTAKES
     return [mistake for mistake in review.mistakes if mistake.worst.is_checked][:most]

@@ -71,7 +71,7 @@ def problem_of(record: GameRecord, missed: Missed | None = None) -> Problem:
 
 
 def _told(record: GameRecord, node: TreeNode, game: Game) -> Missed | None:
-    """Returns the mistake that a record tells of which its problem was made; None if it tells none."""
+    """Returns the mistake that a saved problem was made of; None if the record does not say."""
     played = next((child for child in node.children if LOST in child.properties), None)
     better = next((child for child in node.children if LOST not in child.properties), None)
     points = None if played is None else read_number(played.text(LOST))

@@ -366,7 +366,7 @@ class Problems(Part):
             move = Move(game.to_move, point)
             game.play(*move)
             node = next((child for child in node.children if child.move == move), None) or tree.add(node, move=move)
-        tree.follow(node)  # a step forward goes on there, not in what the reader has tried
+        tree.follow(node)  # a step forward shows it, not what the reader tried
         self.played.editor.version += 1  # no edit: `undo` takes back the reader's own moves
         exercise.given = "solver" if goal is not None else "record" if problem.missed is None else "search"
         exercise.pending = None
