@@ -151,10 +151,12 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("A1", "white plays")
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        for text in ("what mattered most, by a short search:", "1. move 3, A1, lost", "as in again 1"):
-            terminal.expect(text)
-        terminal.expect("type lesson, review, new, undo or quit")
-        terminal.expect("(?=game over> )")
+        terminal.expect(r"type lesson \(or press Enter\), review, new, undo or quit")
+        assert "what mattered most" not in terminal.written
+        texts = ("what mattered most, by a short search:", "1. move 3, A1, lost", "as in again 1", "(?=game over> )")
+        terminal.answer("", *texts)
+        terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
+        terminal.answer("", "A B C D", "(?=game over> )")
         terminal.answer("why", "your A1", "(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
@@ -177,7 +179,7 @@ def test_a_mistake_that_was_told_costs_the_same_after_it_is_tried_again(terminal
         begin = len(terminal.written)
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        terminal.expect("type lesson, review, new, undo or quit")
+        terminal.answer("", "as in again 1")
         told = r"(\d)\. move (\d+), \w+, (lost about \S+ points; better: [^\r\n]*)"
         return re.findall(told, terminal.written[begin:])
 

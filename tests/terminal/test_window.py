@@ -60,6 +60,20 @@ def test_the_score_after_two_passes_is_the_count(tmp_path: Path) -> None:
         program.close()
 
 
+def test_a_counted_19x19_board_and_its_sums_are_in_a_window_of_80_by_24(tmp_path: Path) -> None:
+    program = Terminal(*PLAY, "--colour", "both", "--board-size", "19", "--sgf-dir", str(tmp_path), rows=24)
+    try:
+        program.answer("K10")
+        for _ in range(2):
+            program.answer("pass")
+        program.expect("(?=game over> )")
+        shown = "\n".join(program.window()[-24:])  # a long name of a folder may scroll up the first rows
+        for text in ("18  ■─■─", "Black 361, White 0 + 7", "black's points", "black wins by 353.5 points"):
+            assert text in shown
+    finally:
+        program.close()
+
+
 def test_what_is_typed_while_the_engine_thinks_waits_for_the_prompt(terminal: Terminal) -> None:
     terminal.answer("E5", "white is thinking")
     time.sleep(1)

@@ -179,7 +179,7 @@ class TerminalGame:
         game = self._engine.game
         if self._played.result:
             self._finish()
-            self._ask("game over> ")
+            self._ask("game over> ", on_enter="lesson" if self._offers_lesson else "")
         elif game.is_over:
             dead = self._wait(self._engine.dead_stones(), "scoring")
             self._played.count(dead)
@@ -191,13 +191,13 @@ class TerminalGame:
         if self._played.result and not self._screen.is_interactive:
             self._quit = True
 
-    def _ask(self, question: str) -> None:
+    def _ask(self, question: str, on_enter: str = "") -> None:
         line = self._screen.ask(question)
         self._leaving = False
         if line is None:
             self._quit = True
         elif line or self._screen.is_interactive:
-            self._execute(line)
+            self._execute(line or on_enter)
 
     def _execute(self, line: str) -> None:
         """Executes one typed line; an error is reported in one line."""
@@ -219,7 +219,13 @@ class TerminalGame:
 
     @property
     def _choices_after_game(self) -> str:
-        return f"type {'lesson, ' if self._engine.network else ''}review, new, undo or quit"  # a lesson needs a network
+        lesson = "lesson (or press Enter), " if self._offers_lesson else "lesson, " if self._lesson else ""
+        return f"type {lesson}review, new, undo or quit"
+
+    @property
+    def _offers_lesson(self) -> bool:
+        """Whether Enter shows the lesson after a game, which needs a network; before, the board stays in the window."""
+        return self._engine.network is not None and self._lesson is None
 
     def _check_not_over(self) -> None:
         if self._played.result:
@@ -243,14 +249,18 @@ class TerminalGame:
 
     def _show_count(self) -> None:
         """Shows the dead stones and the territory that the count of a finished game rests on."""
-        game, dead = self._engine.game, self._played.dead
-        self._show(Marks(dead=frozenset(dead), territory=area_map(game, dead)))
+        game, dead, lines = self._engine.game, self._played.dead, list[Text]()
         if dead:
             names = sorted(game.vertex(point) for point in dead)
-            self._print(f"dead stones: {' '.join(names)}", "dim")
-            self._print("type dead to see how they would be captured; if you disagree, undo and play on", "dim")
-        self._print(board.legend(self._screen.console), "dim")
-        self._print(str(game.count(dead)))
+            lines.append(Text(f"dead stones: {' '.join(names)}", "dim"))
+            lines.append(Text("type dead to see how they would be captured; if you disagree, undo and play on", "dim"))
+        lines += Text(board.legend(self._screen.console), "dim"), Text(str(game.count(dead)))
+        marks = Marks(dead=frozenset(dead), territory=area_map(game, dead))
+        if self._screen.redraws and board.side_width(game, self._screen.console) >= board.SIDE_WIDTH:
+            self._show(marks, Text(), *lines)
+        else:
+            self._show(marks)
+            self._screen.print(*lines)
 
     # Typed commands; each receives the rest of the line.
 
@@ -596,8 +606,6 @@ class TerminalGame:
         if self._is_saved is None:
             self._is_saved, self._lesson = self._finish_now(), None
             if self._played.result and self._screen.is_interactive and not self._quit:
-                if self._played.mode is Mode.GAME and self._engine.network is not None and self._engine.game.moves:
-                    self._execute("lesson")
                 self._print(self._choices_after_game, "dim")
         return self._is_saved
 
