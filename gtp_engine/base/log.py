@@ -54,6 +54,31 @@ def log_to_stderr() -> None:
         logger.setLevel(int(level) if level.isdecimal() else NOTICE)
 
 
+class _Waiting(logging.Handler):
+    """Keeps records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Within a `with` block log messages wait for its end: they would hide the prompt at which somebody is typing."""
+    logger, waiting = logging.getLogger(LOGGER), _Waiting()
+    handlers, logger.handlers = logger.handlers, [waiting]
+    try:
+        yield
+    finally:
+        logger.handlers = handlers
+        for record in waiting.records:
+            for handler in handlers:
+                handler.handle(record)
+
+
 @contextlib.contextmanager
 def log_level(level: int) -> Iterator[None]:
     """Within a `with` block, logs from this level on, also in processes that are started in it."""

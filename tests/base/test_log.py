@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gtp_engine.base.log import LOGGER, NOTICE, StderrHandler, log_level, log_to_stderr
+from gtp_engine.base.log import LOGGER, NOTICE, StderrHandler, held_back, log_level, log_to_stderr
 from gtp_engine.base.messages import plural, printable, size_text
 
 logger = logging.getLogger(f"{LOGGER}.test")
@@ -51,6 +51,16 @@ def test_it_is_written_once_and_details_on_request(capsys: pytest.CaptureFixture
     logger.info("details")
     assert capsys.readouterr().err == "gtp_engine: once\ngtp_engine: on request\n"
     assert sum(isinstance(handler, StderrHandler) for handler in logging.getLogger(LOGGER).handlers) == 1
+
+
+def test_what_is_held_back_is_written_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr()
+    with pytest.raises(KeyboardInterrupt), held_back():
+        logger.warning("first")
+        logger.warning("second")
+        assert capsys.readouterr().err == ""
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == "gtp_engine: first\ngtp_engine: second\n"
 
 
 @pytest.mark.parametrize("stream", [None, "closed"])

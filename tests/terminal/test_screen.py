@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gtp_engine.base import warm_up
-from gtp_engine.base.log import LOGGER
+from gtp_engine.base.log import LOGGER, log_to_stderr
 from gtp_engine.clients.terminal import screen as screen_module
 from gtp_engine.clients.terminal.screen import Screen
 
@@ -108,6 +108,23 @@ def test_log_messages_survive_the_next_drawing(screen: Screen, window: Window) -
     logging.getLogger(LOGGER).warning("another")
     screen.show(Text("two"))
     assert "another" not in "".join(window.rows())
+
+
+def test_log_messages_wait_while_the_prompt_does(
+    screen: Screen, window: Window, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read_line(_: Screen, question: str) -> str:
+        logging.getLogger(LOGGER).warning("compiled")
+        assert "compiled" not in capsys.readouterr().err
+        return "typed"
+
+    log_to_stderr()
+    screen.show(Text("one"))
+    monkeypatch.setattr(Screen, "_read_line", read_line)
+    assert screen.ask("> ") == "typed"
+    assert capsys.readouterr().err == "gtp_engine: compiled\n"
+    screen.show(Text("two"))
+    assert window.rows() == ["two", "gtp_engine: compiled"]
 
 
 def test_what_is_being_done_is_shown_below_the_position(screen: Screen, window: Window) -> None:

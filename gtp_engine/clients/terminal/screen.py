@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ...base.log import LOGGER, OneLineFormatter
+from ...base.log import LOGGER, OneLineFormatter, held_back
 from ...base.messages import is_printable, printable
 from ...base.warm_up import step_under_way
 
@@ -83,9 +83,9 @@ class Screen:
 
     def ask(self, question: str) -> str | None:
         """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
-        line = self._read_line(question)
         self._messages.clear()
-        return line
+        with held_back() if self.is_interactive else nullcontext():
+            return self._read_line(question)
 
     def confirm(self, question: str) -> bool:
         """Whether a person at the prompt agrees; in a pipe, where nobody can be asked, True."""
