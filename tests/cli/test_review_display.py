@@ -2,13 +2,20 @@
 
 import io
 import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from reviews import D4, E5, F6, G7, game_of, loss, reason
 from rich.console import Console, RenderableType
+from screen_text import screen_of
 
+from gtp_engine.clients.cli import review_display
 from gtp_engine.clients.cli.review_display import (
     CLASS_STYLES,
+    follow,
     mistakes_table,
     move_line,
     players_table,
@@ -18,6 +25,7 @@ from gtp_engine.clients.cli.review_display import (
 from gtp_engine.go.coords import BLACK, PASS, WHITE
 from gtp_engine.study.game_review import PlayerFigures
 from gtp_engine.study.move_review import MoveReview, find_mistakes
+from gtp_engine.study.reviewer import ReviewStep
 
 MOVES = [
     loss(10, BLACK, D4, E5, 3, 0.1),
@@ -126,6 +134,25 @@ def test_names_cannot_change_the_terminal(capsys: pytest.CaptureFixture[str]) ->
     show_game(review, all_moves=False)
     shown = capsys.readouterr().out
     assert "\x1b[31mAnn" not in shown and "\x1b]" not in shown and "?[31mAnn" in shown
+
+
+def test_the_bar_and_what_the_review_costs_are_lines_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.StringIO()
+    monkeypatch.setattr(review_display, "Console", partial(Console, file=output, force_terminal=True, width=80))
+    name = "2026-11-30-005757-9x9-engine-15k.sgf"
+
+    def steps() -> Iterator[ReviewStep]:
+        yield (step := ReviewStep("moves", 0, 4, game_of(MOVES), expected=30.0, is_short=True))
+        assert screen_of(output.getvalue())[:2] == [
+            "the review takes about 30 seconds, because reviews have at least 20 visits per ",
+            "position",
+        ]
+        yield replace(step, stage="again", expected=100.0)
+        time.sleep(0.3)  # the bar is drawn ten times a second
+        bar = screen_of(output.getvalue())[2]
+        assert bar.startswith(f"{name}, second look ") and bar.rstrip().endswith("about 1.7 minutes left")
+
+    follow(steps(), name, is_first=True)
 
 
 def test_a_single_move_is_no_range_and_a_zero_has_no_minus(capsys: pytest.CaptureFixture[str]) -> None:

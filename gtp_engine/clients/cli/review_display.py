@@ -28,8 +28,8 @@ _LIST_HEAD = "move  played   black    lead  points  win rate  better"
 
 def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) -> ReviewStep:
     """Waits for a review of at least one step and returns the last; logs its moves, with a bar on a terminal."""
-    titles = {"moves": name, "again": f"{name}, second look at the worst moves", "reasons": f"{name}, why"}
-    console = Console(stderr=True)
+    titles = {"moves": name, "again": f"{name}, second look", "reasons": f"{name}, why"}
+    console = Console(stderr=True, highlight=False)
     left = TextColumn("{task.fields[left]}", markup=False)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left
     is_shown = console.is_terminal and logger.isEnabledFor(logging.WARNING)  # not with --quiet
@@ -37,7 +37,7 @@ def follow(steps: Iterable[ReviewStep], name: str, *, is_first: bool = False) ->
         task = bar.add_task(name, total=1.0, left="")
         for step in steps:
             if is_first and step.stage == "moves" and not step.done:
-                show_notice(cost_notice(step))
+                _show_notice(cost_notice(step), console)
             if step.stage == "moves" and step.done:
                 move = step.review.searched[-1]
                 logger.info(" ".join(move_line(move).plain.split()))
@@ -60,10 +60,9 @@ def cost_notice(step: ReviewStep) -> str:
     return f"{cost}; --minutes 3 chooses visits for that time" if has_limits and step.expected > _LONG else cost
 
 
-def show_notice(text: str) -> None:
-    """Prints a notice to standard error, wrapped between words on a terminal; nothing with --quiet."""
+def _show_notice(text: str, console: Console) -> None:
+    """Prints a notice above the bar of this console, wrapped between words on a terminal; nothing with --quiet."""
     if logger.isEnabledFor(NOTICE):
-        console = Console(stderr=True, highlight=False)
         console.print(Text(text), soft_wrap=not console.is_terminal)
 
 
