@@ -102,12 +102,13 @@ def lesson_seconds(width: int, height: int, moves: int) -> float:
     return _SHARE * usual_seconds(width, height, moves)
 
 
-def about_last_moves(game: Game, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
-    """Returns the review of the last move of each player: whether it was a mistake and why, or what it does."""
+def about_moves(
+    game: Game, settings: EngineSettings, known: KnownReports | None = None, number: int | None = None
+) -> GameStudy:
+    """Returns a review of a move, or of the last of each player: whether it was a mistake and why, or what it does."""
     last = len(game.moves)
-    task = ReviewTask(
-        GameRecord.from_game(game), range(max(1, last - 1), last + 1), purposes=True, estimates_ranks=False
-    )
+    numbers = range(number, number + 1) if number else range(max(1, last - 1), last + 1)
+    task = ReviewTask(GameRecord.from_game(game), numbers, purposes=True, estimates_ranks=False)
     return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 

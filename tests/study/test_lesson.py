@@ -11,7 +11,7 @@ from gtp_engine.go.sgf import GameRecord
 from gtp_engine.study import budget, lesson
 from gtp_engine.study.game_review import GameReview
 from gtp_engine.study.known_reports import KnownReports
-from gtp_engine.study.lesson import MISTAKES, GameStudy, about_last_moves, after_game, worst_mistakes
+from gtp_engine.study.lesson import MISTAKES, GameStudy, about_moves, after_game, worst_mistakes
 from gtp_engine.study.reviewer import ReviewTask
 
 SETTINGS = EngineSettings("b6c64-19x19", threads=1, rank="15k", visits=1)  # which are not those of a lesson
@@ -61,13 +61,22 @@ def known() -> KnownReports:
 
 @pytest.fixture(scope="module")
 def last_moves(atari: Game, known: KnownReports) -> GameReview:
-    return about_last_moves(atari, SETTINGS, known).start().result()
+    return about_moves(atari, SETTINGS, known).start().result()
 
 
 def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_moves: GameReview) -> None:
     assert [move.number for move in last_moves.moves] == [17, 18]
     assert worst_mistakes(last_moves)[0].worst.number == 17
     assert last_moves.reasons[17]
+
+
+def test_any_move_is_explained_alone_and_as_with_the_last_ones(
+    atari: Game, last_moves: GameReview, known: KnownReports
+) -> None:
+    earlier = about_moves(atari, SETTINGS, known, 17).start().result()
+    assert [move.number for move in earlier.moves] == [17]
+    assert worst_mistakes(earlier)[0].worst.points_loss == worst_mistakes(last_moves)[0].worst.points_loss
+    assert earlier.reasons[17] == last_moves.reasons[17]
 
 
 def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_lesson(
@@ -100,7 +109,7 @@ def test_a_review_has_no_figures_from_fewer_visits_than_it_says_also_after_a_les
 
 
 def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:
-    saving = about_last_moves(played("E5 E6 D6 D5 F6 A1 E7"), SETTINGS).start().result()
+    saving = about_moves(played("E5 E6 D6 D5 F6 A1 E7"), SETTINGS).start().result()
     assert all(mistake.worst.number == 6 for mistake in worst_mistakes(saving))
     texts = [reason.text for reason in saving.reasons[7]]
     assert texts and not any("too early" in text for text in texts)

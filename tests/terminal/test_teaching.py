@@ -134,9 +134,12 @@ def test_dead_tells_how_dead_stones_would_be_captured(tmp_path: Path) -> None:
 
 def test_why_in_a_game_at_a_rank(tmp_path: Path) -> None:
     options = ("--network", "b6c64-19x19", "--board-size", "9", "--rank", "20k")
-    said = play("E5\nA1\nwhy\n", tmp_path, *options)
+    said = play("E5\nA1\nwhy\nwhy 3\nwhy 5\nwhy D4\n", tmp_path, *options)
     assert "your A1 lost about " in said and "better: " in said
-    assert "\nwhite's " in said.partition("your A1")[2]
+    _, last, alone = said.split("your A1")
+    assert "\nwhite's " in last and "\nwhite's " not in alone
+    assert last.splitlines()[0] == alone.splitlines()[0]
+    assert "invalid number of a move '5'" in alone and "invalid number of a move 'D4'" in alone
 
 
 @pytest.fixture
@@ -157,7 +160,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("", *texts)
         terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
         terminal.answer("", "A B C D", "(?=game over> )")
-        terminal.answer("why", "your A1", "(?=game over> )")
+        terminal.answer("why 3", "your A1", "(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
         finished = only_game(tmp_path)  # the new game is saved with its first move

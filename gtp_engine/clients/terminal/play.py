@@ -34,7 +34,7 @@ from ...study.first_steps import read_steps
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
 from ...study.learner import Learner
-from ...study.lesson import GameStudy, about_last_moves, after_game, worst_mistakes
+from ...study.lesson import GameStudy, about_moves, after_game, worst_mistakes
 from ...study.move_review import MoveReview
 from ...study.questions import judge, searches_of
 from ...study.reviewer import ReviewTask
@@ -466,12 +466,14 @@ class TerminalGame:
         self._print_command("to save the game with this review", f"review {quoted(str(path))} --sgf reviewed.sgf")
         self._print(self._choices_after_game, "dim")
 
-    def _command_why(self, _: str) -> None:
+    def _command_why(self, text: str) -> None:
         game = self._engine.game
         if not game.moves:
             raise UserError("no move has been played yet")
+        number = parse_count("number of a move", text, len(game.moves)) if text else None
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-        for line in why_lines(self._given(about_last_moves(game, self._network_settings(), self._known)), own):
+        review = self._given(about_moves(game, self._network_settings(), self._known, number))
+        for line in why_lines(review, own):
             self._print(line)
 
     def _command_what(self, text: str) -> None:
