@@ -168,6 +168,23 @@ def test_a_wrapped_line_keeps_its_indent(screen: Screen, window: Window) -> None
     assert window.rows() == ["one", "a list:", "   1. cut off and", "   dead", "end"]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("돌에서 줄을 따라 있는 점", ["돌에서 줄을 따라", "있는 점"]),
+        ("黑白双方轮流把棋子下、在", ["黑白双方轮流把棋子", "下、在"]),
+        ("黑白双方轮流把棋「下」", ["黑白双方轮流把棋", "「下」"]),
+        ("黑白双方轮流在abcdefg下", ["黑白双方轮流在", "abcdefg下"]),
+        ("黑白双方在 C3 、轮流下", ["黑白双方在 C3 、轮流", "下"]),
+        ("このボードでプレーヤー", ["このボードでプレー", "ヤー"]),
+    ],
+)
+def test_wide_letters_take_two_columns(screen: Screen, window: Window, text: str, rows: list[str]) -> None:
+    screen.show(Text("one"))
+    screen.say(text)
+    assert window.rows() == ["one", *rows]
+
+
 def test_the_step_of_a_compilation_is_shown_as_long_as_it_lasts(
     screen: Screen, window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:

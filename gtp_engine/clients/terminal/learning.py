@@ -20,7 +20,6 @@ from .screen import Screen
 from .words import example_point, parse_line
 
 _LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
-_UNSPACED = ("ja", "zh")  # lines end anywhere: at a space no earlier than elsewhere
 # What is typed in the place of a point; Enter does as `next` after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
 _LANGUAGES = {word: code for code in LANGUAGES for word in (code, texts(code).name.lower())}
@@ -78,7 +77,7 @@ class Lessons:
                 else:
                     self._play(learner, command, wait)
             except UserError as error:
-                self._tell(error_text(error), "yellow")
+                self._screen.say(error_text(error), "yellow")
 
     def helps(self, played: PlayedGame) -> bool:
         """Whether ataris are marked in a game that is continued."""
@@ -102,10 +101,10 @@ class Lessons:
         step = learner.step
         own = step.texts[self._language]
         place = Phrase("steps.place", {"number": learner.number + 1, "count": len(learner.steps)})
-        self._tell(f"{self._said(place)} · {own['title']}", "bold")
-        self._tell(own["text"])
+        self._screen.say(f"{self._said(place)} · {own['title']}", "bold")
+        self._screen.say(own["text"])
         self._say(learner)
-        self._tell(self._said(Phrase("steps.enterGame")) if step.goal == GAME else self._typed(learner), "dim")
+        self._screen.say(self._said(Phrase("steps.enterGame")) if step.goal == GAME else self._typed(learner), "dim")
 
     def _typed(self, learner: Learner) -> str:
         """Returns what can be typed."""
@@ -119,7 +118,7 @@ class Lessons:
             advice = learner.hint()
             self._draw(learner)
             for phrase in advice:
-                self._tell(self._said(phrase))
+                self._screen.say(self._said(phrase))
             return
         if command == "undo" or (not command and learner.state == ASKED):
             if command:
@@ -160,12 +159,9 @@ class Lessons:
         own = learner.step.texts[self._language]
         lines = [own[learner.said]] if learner.said else []
         for line in [*lines, *map(self._said, learner.remarks)]:
-            self._tell(line, {"right": "green", "wrong": "yellow", "refused": "yellow"}.get(learner.said, ""))
+            self._screen.say(line, {"right": "green", "wrong": "yellow", "refused": "yellow"}.get(learner.said, ""))
         if learner.state == RIGHT:
-            self._tell(self._said(Phrase("steps.enter")), "dim")
-
-    def _tell(self, text: str, style: str = "") -> None:
-        self._screen.say(text.replace(" ", "\u00a0") if self._language in _UNSPACED else text, style)
+            self._screen.say(self._said(Phrase("steps.enter")), "dim")
 
     def _said(self, phrase: Phrase) -> str:
         return self._texts.say(phrase).translate(ISOLATES)

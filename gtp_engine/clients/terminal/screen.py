@@ -5,8 +5,8 @@ A terminal redraws everything in place if it can, and edits lines that are typed
 
 import io
 import logging
+import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from math import ceil
@@ -28,6 +28,10 @@ _HOME = "\x1b[H"
 # Clears the window from the second row on and then the first one: some terminals copy a window that is cleared as a
 # whole to the scrollback, which would fill it with boards.
 _CLEAR = f"{_HOME}\x1b[2K\x1b[2;1H\x1b[J{_HOME}"
+# What is never broken: a word, or a Chinese or Japanese letter, with the signs that open and close something around it.
+_LETTERS, _OPENING = "\u3040-\u30ff\u3400-\u9fff", "\uff08「『【《“"
+_CLOSING = "、。・」』】》”…ー\uff01\uff09\uff0c\uff1a\uff1b\uff1f"  # with the fullwidth ! ) , : ; ?
+_PIECE = re.compile(f"[{_OPENING}]*(?:[{_LETTERS}]|[^ {_LETTERS}{_OPENING}{_CLOSING}]*)[{_CLOSING},.:;!?)]* *")
 
 
 class Screen:
@@ -188,15 +192,19 @@ class _Doing:
 
 
 def _wrapped(message: RenderableType, width: int) -> RenderableType:
-    """Returns a text of one style with its lines broken between words, which keep its indent; file names stay whole."""
+    """Returns a text of one style with its lines broken to fit, which keep its indent; file names stay whole."""
     if not isinstance(message, Text) or message.spans or message.no_wrap:
         return message
-    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
-    filled = []
+    lines = list[str]()
     for line in message.plain.split("\n"):
-        wrapper.subsequent_indent = line[: len(line) - len(line.lstrip())]
-        filled.append(wrapper.fill(line))
-    return Text("\n".join(filled), message.style)
+        indent, filled = line[: len(line) - len(line.lstrip())], ""
+        for piece in filter(None, _PIECE.findall(line)):
+            if filled.strip() and cell_len(filled + piece.rstrip()) > width:
+                lines.append(filled.rstrip())
+                filled = indent
+            filled += piece
+        lines.append(filled.rstrip())
+    return Text("\n".join(lines), message.style)
 
 
 def _rows(text: str, width: int) -> int:
