@@ -161,6 +161,18 @@ def test_closed_output_ends_the_program(tmp_path: Path) -> None:
     assert "Traceback" not in (tmp_path / "stderr").read_text()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("command", "line"), [("gtp", b"name\n"), ("analysis", b'{"id": "1", "action": "query_version"}\n')]
+)
+def test_one_line_for_responses_that_cannot_be_written(command: str, line: bytes) -> None:
+    program = [sys.executable, "-m", "gtp_engine", command, "--network", "none"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(program, input=line, stdout=full, stderr=subprocess.PIPE, env=environment())
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == [b"gtp_engine: cannot write the response: No space left on device"]
+
+
 def test_stdout_is_for_gtp_alone(start: Starter, tmp_path: Path) -> None:
     script = tmp_path / "noisy.py"
     script.write_text("""

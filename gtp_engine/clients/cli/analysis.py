@@ -90,8 +90,8 @@ def analysis(context: click.Context, search: EngineSettings, katago: AnalysisOpt
     make_blocking(0)
     try:
         _converse(search, katago, output)
-    except ClientGoneError:
-        context.exit(0)
+    except ClientGoneError as gone:
+        context.exit(gone.status)
 
 
 def _converse(search: EngineSettings, katago: AnalysisOptions, output: Output) -> None:

@@ -6,6 +6,8 @@ for them. `Inbox` has all that the main thread waits for: commands, the end of i
 
 import codecs
 import contextlib
+import errno
+import logging
 import os
 import queue
 import re
@@ -19,9 +21,12 @@ from enum import Enum
 from types import FrameType
 from typing import NamedTuple
 
+from ...base.errors import error_text
 from ...base.lines import read_lines
 from ...base.messages import printable
 from ...base.system import WAIT_SECONDS
+
+logger = logging.getLogger(__name__)
 
 _MAX_ID = 2**31 - 1  # section 2.3: an unsigned integer that fits 31 bits
 _ID = re.compile(r"0*(\d{1,10})", re.ASCII)
@@ -32,7 +37,15 @@ _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
 
 
 class ClientGoneError(Exception):
-    """The client no longer reads the responses."""
+    """The client no longer reads the responses, or they cannot be written, to a full disk for example.
+
+    Attributes:
+        status: The exit status of the program.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
 
 
 class Command(NamedTuple):
@@ -93,13 +106,16 @@ class Output:
         make_blocking(descriptor)
 
     def write(self, text: str) -> None:
-        """Writes all of the text; raises ClientGoneError if the client has closed the stream."""
+        """Writes all of the text; raises ClientGoneError if that is impossible."""
         data = memoryview(text.encode("utf-8", "replace"))
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
-            raise ClientGoneError from error
+            has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL  # as Windows says it
+            if not has_left:
+                logger.error(f"cannot write the response: {error_text(error)}")
+            raise ClientGoneError(0 if has_left else 1) from error
 
     @property
     def is_closed(self) -> bool:

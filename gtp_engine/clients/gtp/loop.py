@@ -38,8 +38,8 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -
         status = session.converse()
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
-    except ClientGoneError:
-        status = 0
+    except ClientGoneError as gone:
+        status = gone.status
     has_closed = session.close()
     restore_terminal()  # last: until now the thread that reads lines may have prepared the terminal for another one
     if not has_closed:
