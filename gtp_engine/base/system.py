@@ -46,8 +46,13 @@ def configure_process() -> None:
     CPU (measured with b4c32 and two threads: 200 positions/s instead of 1,400), and gains nothing on a quiet machine.
     This has an effect only before torch is loaded; if the user has set this variable or OpenMP's own, it is kept.
 
-    Raises UserError if the environment has a number of threads that numba does not start with.
+    Raises UserError if the working folder has been deleted, without which some libraries do not load, or if the
+    environment has a number of threads that numba does not start with.
     """
+    try:
+        os.getcwd()
+    except FileNotFoundError as error:
+        raise UserError("the working folder does not exist any more: change to another one with cd") from error
     threads = os.environ.get("NUMBA_NUM_THREADS", "")
     if re.fullmatch(r"0+|-\d+", threads):  # numba warns of what is no number
         raise UserError(f"NUMBA_NUM_THREADS is {threads} in the environment: unset it, or set it to 1 or more")

@@ -124,6 +124,16 @@ def test_this_program_is_started_for_its_name_if_that_is_not_found(monkeypatch: 
     assert command_arguments(command, windows=False) == ["gtp_engine", "gtp", "--network", "a b.bin.gz"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not delete the working folder")
+def test_one_line_in_a_working_folder_that_has_been_deleted(tmp_path: Path) -> None:
+    code = "import os, gtp_engine.__main__ as program; os.rmdir(os.getcwd()); program.run()"
+    command = [sys.executable, "-c", code, "doctor"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: the working folder does not exist any more: change to another one with cd\n"
+
+
 def test_a_number_of_threads_that_numba_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for threads in ("0", "-2"):
         monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
