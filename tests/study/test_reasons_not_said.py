@@ -10,6 +10,7 @@ from drawn_positions import drawn
 from studies import (
     CAPTURE,
     CUT,
+    EMPTY_BOARD,
     FAILING,
     KO,
     LADDER,
@@ -226,6 +227,25 @@ def test_a_pass_that_costs_little_and_a_move() -> None:
 def test_regions_that_do_not_count() -> None:
     far_from_both, too_few_points = region("N13", "N12"), region("D2", owned=(0.6, 0.8))
     assert nothing(find_regions_changed, far_from_both, too_few_points)
+
+
+def test_groups_far_from_both_moves() -> None:
+    def group(played: str, better: str) -> Study:
+        stones = "\n".join([". . X X . . . . . . . . ."] + [". " * 13] * 12)
+        return compared(stones, "C13 D13", played, better, (-0.9, 0.9))
+
+    assert [fact.name for fact in find_fates(group("N1", "D10"))] == ["dies"]
+    assert nothing(find_fates, group("N1", "D8"), group("pass", "D8"))
+
+
+def test_a_region_of_which_no_part_of_the_board_has_half() -> None:
+    def along(columns: str) -> Study:
+        points = " ".join(f"{column}1 {column}2" for column in columns)
+        return compared(EMPTY_BOARD, points, "G5", "G3", (0.0, 0.5), lead=9.0)
+
+    sides, edge = "EFGHJK", "ABCDEFGHJKLMN"
+    assert [fact.name for fact in find_regions_changed(along(sides))] == ["bigger", "point"]
+    assert [fact.name for fact in find_regions_changed(along(edge))] == ["point"]
 
 
 def test_a_region_of_which_more_than_half_is_given_back_elsewhere() -> None:

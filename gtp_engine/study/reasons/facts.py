@@ -1,13 +1,14 @@
 """The facts about a mistake, and how they are found in the two lines that show it."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from ...base.languages.texts import Phrase, Value
-from ...go.coords import PASS, distance, opponent
+from ...base.languages.texts import Phrase
+from ...go.coords import PASS, opponent
 from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours
 from ..move_review import whole
 from .ko_facts import ko_of
@@ -34,9 +35,8 @@ _KEPT = 0.5
 # more overall, and this share of what it gains there: in the opening of small boards every move has such a place.
 LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
-# Steps from a move from which a region is elsewhere. One that is far from both moves says more about the search than
-# about them.
-_FAR = 5
+# Of a region's gain what lies in the part of the board that is named.
+_MAINLY = 0.5
 # The better move's threat is greater by so many points, and at least twice the other one's: a tempo alone is worth up
 # to 14 points in the opening, for every move.
 LEAST_THREAT_LEAD, LEAST_THREAT_RATIO = 6.0, 2.0
@@ -151,21 +151,19 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
         return
     points = points_at(mask)
     claim = Claim(points, change=_MOSTLY * gain / len(points), gain=LEAST_TOLD)
-    steps = [_steps(move, points, width) for move in (study.best, study.move)]
     found: list[Fact] = []
-    if min(steps) < _FAR:
-        name = _named(study, mask, gain)
-        middle = np.average(np.argwhere(mask), axis=0, weights=change[mask])
-        if study.move != PASS and steps[1] >= _FAR and distance(study.best, study.move, width) >= _FAR:
-            name, middle = "elsewhere", np.array(cells_of((study.best,), width)[0])  # its place is told
-        values: dict[str, Value] = {"side": _side(middle, change.shape)}
-        fact = Fact(name, study.better.line, points, values, claim=claim._replace(kept=_KEPT))
+    side = _main_side(change * mask)
+    name = _named(study, mask, gain)
+    if study.move != PASS and not study.is_near({*points, study.best}, study.move):
+        name, side = "elsewhere", _side(cells_of((study.best,), width)[0], change.shape)  # its place is told
+    if study.is_near(points) and side is not None:
+        fact = Fact(name, study.better.line, points, {"side": Phrase(side)}, claim=claim._replace(kept=_KEPT))
         found.append(as_seen_by(study, fact))
-    if PASS not in (study.best, study.move) and steps[0] < _FAR:
-        side, other = (_side(cell, change.shape) for cell in np.array(cells_of((study.best, study.move), width)))
+    if PASS not in (study.best, study.move) and study.is_near(points, study.best):
+        side, other = (_side(cell, change.shape) for cell in cells_of((study.best, study.move), width))
         claim = claim._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
         if side != other:
-            found.append(Fact("point", study.better.line, points, {"side": side}, claim=claim))
+            found.append(Fact("point", study.better.line, points, {"side": Phrase(side)}, claim=claim))
     yield from (fact for fact in found if fact.holds(study))
 
 
@@ -186,14 +184,19 @@ def _largest_region(change: np.ndarray) -> tuple[np.ndarray, float]:
     return mask, gain
 
 
-def _steps(move: int, points: frozenset[int], width: int) -> int:
-    return _FAR if move == PASS else min(distance(move, point, width) for point in points)
+def _main_side(gains: np.ndarray) -> str | None:
+    """Returns in which of nine parts of the board at least half of some gains lie, float32 [height, width]; or None."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for row, column in np.argwhere(gains).tolist():
+        sums[_side((row, column), gains.shape)] += float(gains[row, column])
+    side = max(sums, key=sums.__getitem__)
+    return side if sums[side] >= _MAINLY * sum(sums.values()) else None
 
 
-def _side(cell: np.ndarray, shape: tuple[int, ...]) -> Phrase:
-    """Returns in which of nine parts of the board a cell lies, or the middle of several."""
+def _side(cell: tuple[int, int], shape: tuple[int, ...]) -> str:
+    """Returns the text that names the one of nine parts of the board in which a cell lies."""
     row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(cell, shape, strict=True))
-    return Phrase(f"reason.{_SIDES[row][column]}")
+    return f"reason.{_SIDES[row][column]}"
 
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:

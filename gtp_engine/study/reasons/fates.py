@@ -54,7 +54,7 @@ def find_fates(study: Study) -> Iterator[Fact]:
 
 
 def _changed_groups(study: Study) -> list[list[Chain]]:
-    """Returns the chains that change owners, in groups of one colour, each chain near another one of its group."""
+    """Returns the groups that change owners near one of the moves: chains of one colour, each near another one."""
     chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= HALF_CHANGED]
     groups: list[list[Chain]] = []
     for chain in chains:
@@ -62,7 +62,7 @@ def _changed_groups(study: Study) -> list[list[Chain]]:
         near = [group for group in own if _steps_between(group, [chain], study.game.width) <= _NEAR]
         groups = [group for group in groups if group not in near]
         groups.append([chain, *(other for group in near for other in group)])
-    return groups
+    return [group for group in groups if any(study.is_near(chain.stones) for chain in group)]
 
 
 def _size(group: list[Chain]) -> int:

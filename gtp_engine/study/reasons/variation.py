@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.languages.texts import Phrase, Value
-from ...go.coords import EMPTY, PASS, colour_name, opponent, vertex
+from ...go.coords import EMPTY, PASS, colour_name, distance, opponent, vertex
 from ...go.game import Game, IllegalMove
 from ...go.regions import cells_of, points_of
 from ...search.report import SearchReport
@@ -29,6 +29,8 @@ DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
+# Steps from a move from which stones and points are elsewhere. By judgement.
+_FAR = 5
 
 
 class Claim(NamedTuple):
@@ -177,6 +179,14 @@ class Study:
     def gain(self, points: frozenset[int]) -> float:
         """Returns how many of these points, and of the stones on them, the player has more after the better move."""
         return len(points) * self.change(points)
+
+    def is_near(self, points: Iterable[int], *moves: int) -> bool:
+        """Returns whether points are near one of these moves, or else of the two moves; no points are near a pass.
+
+        What changes far from both says more about the searches than about the moves.
+        """
+        played = [move for move in moves or (self.move, self.best) if move != PASS]
+        return any(distance(move, point, self.game.width) < _FAR for move in played for point in points)
 
     def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
         """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
