@@ -128,6 +128,14 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML !== before", arg=before)
     page.locator("#mistakes [aria-current]").focus()
     page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML === before", arg=before)
+    value = page.locator("#graph-at")
+    expect(value).to_contain_text("Position 5")
+    page.click("#why")
+    expect(page.locator("#why-on")).to_be_disabled()  # the line has been played out
+    expect(value).to_be_hidden()  # the board shows no position of the game
+    expect(page.locator("#graph .cursor")).to_be_hidden()
+    page.locator("body").press("Escape")
+    expect(value).to_be_visible()
 
 
 def test_a_review_is_stopped(page: Any) -> None:

@@ -447,6 +447,7 @@ function draw(other = {}) {
   const written = {numbers: position.numbers, losses: hasOpinions() ? state.search.losses : {}}[find("#on-stones").value];
   const drawn = {...shown.drawn, labels: {...(isPreview ? {} : written), ...shown.drawn.labels}};
   const following = faceOf(state) === "review" && !isPreview && !life.isOpen ? position.next : [];
+  document.body.classList.toggle("elsewhere", Boolean(isPreview && asking()));  // page.css hides the values of the position
   board.show(svg, {width, height, stones: shown.stones, drawn, last, title: boardLabel(), colour, isPreview, following, part: state.problems.exercise && position.tree.split(".")[0]});
   careful.show();
 }
