@@ -335,6 +335,14 @@ def test_a_pass_does_not_squeeze_the_name_of_its_player(page: Any) -> None:
     assert name.evaluate("element => element.offsetHeight") == beside
 
 
+def test_nobody_is_asked_to_pass_too_in_a_record(page: Any) -> None:
+    paste(page, "(;GM[1]SZ[9];B[ee];W[])")
+    wait_for_status(page, "Before the first move")
+    page.locator("body").press("End")
+    expect(page.locator("#status")).to_have_text("Black to move")
+    expect(page.locator("#announcement")).to_have_text("White passes. Black to move")
+
+
 def test_two_people_finish_a_game(page: Any) -> None:
     begin(page, size="9", colour="both")
     wait_for_status(page, "Black to move")

@@ -485,7 +485,7 @@ function lastMoveText() {
 }
 
 // Whether one more pass ends the game.
-function isAfterPass() { return state.play.isYourTurn && state.position.passes === 1 && !state.problems.exercise; }
+function isAfterPass() { return state.play.isYourTurn && state.position.passes === 1 && !state.game.isRecord; }
 
 function boardLabel() {
   if (firstSteps.isOpen) return firstSteps.label;
