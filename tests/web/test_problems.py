@@ -237,8 +237,9 @@ def test_a_mistake_about_life_and_death_is_judged_by_the_solver(desk: Desk, data
     assert desk.vertices[-1] in ("A7", "B7")
 
 
-def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk) -> None:
-    card = Card("", "(;SZ[7]AB[cc]AW[ee];B[ce];W[ec])", Missed("A7", 2.5, ("D4",)))
+@pytest.mark.parametrize("game", ["AB[cc]AW[ee];B[ce];W[ec]", "", ";B[cc]"])
+def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk, game: str) -> None:
+    card = Card("", f"(;SZ[7]{game})", Missed("A7", 2.5, ("D4",)))
     open_files(desk, collection([card], "en"))
     exercise = desk.state["exercise"]
     assert exercise["isRead"] and exercise["missed"] == {"move": "A7", "points": 3} and not exercise["game"]

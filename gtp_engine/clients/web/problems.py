@@ -27,7 +27,7 @@ from ...solver import USUAL_SECONDS
 from ...solver.ahead import prepare
 from ...study.kept_problems import Card, KeptProblems, Missed
 from ...study.move_review import whole
-from ...study.problems import Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
+from ...study.problems import LOST, Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.database import Database
 from ...table.saved_games import SavedGame, is_own, open_tree
 from .opening import Opening, read_shown, read_tree
@@ -41,7 +41,8 @@ _VISITS = 200  # of the search that judges a move: a patient reader waits for th
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
 _SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
-_WHITE = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]")  # stones of White: what has none is not even split
+# Stones of White, or a mistake that was saved: what has neither is not even split.
+_PROBLEM = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]|" + LOST.encode() + rb"\s*\[")
 T = TypeVar("T")
 
 
@@ -509,7 +510,7 @@ def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
     """Returns the problems of files, by their names and contents; None if they have none."""
     sources, others = list[_Source](), list[str]()
     for name, data in files:
-        games = split_games(data) if _WHITE.search(data.replace(b"\0", b"")) else []
+        games = split_games(data) if _PROBLEM.search(data.replace(b"\0", b"")) else []
         sources += (_Source(f"{PurePath(name).stem[:80]} {number}", game) for number, game in enumerate(games, 1))
         others += [] if games else [name]
     place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
@@ -517,7 +518,9 @@ def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
 
 
 def _is_problem(source: _Source) -> bool:
+    """Whether a game is a problem; a saved mistake is one also if White had no stones yet."""
     try:
-        return read_tree(source.sgf).is_problem
+        record = read_tree(source.sgf)
+        return record.is_problem or problem_of(record).missed is not None
     except UserError:
         return False
