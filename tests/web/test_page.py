@@ -310,6 +310,33 @@ def test_a_screen_reader_hears_of_each_stage_of_a_review_once() -> None:
     assert said == "3 4 The engine is getting ready; at the first start that takes about a minute"
 
 
+def test_mistakes_with_the_same_better_move_are_one_line() -> None:
+    script = """
+        await use("en");
+        const {Mistakes} = await import(process.argv[1]);
+        const review = new Mistakes(null, {onStage() {}, onNode: (node) => console.log("to", node)});
+        document.createElement = () => ({...element(), append(...all) { (this.children ??= []).push(...all); }});
+        const played = {7: ["A1", "E5"], 31: ["C3", "D4"], 35: ["F6", "D4"], 40: ["A2", "D4"]};
+        const mistakes = [35, 7, 31, 40].map((number) => {
+          const [move, best] = played[number], colour = number % 2 ? "black" : "white";
+          return {node: 10 * number, number, colour, move, points: number % 10, best, reasons: []};
+        });
+        const lines = document.querySelector("#mistakes");
+        for (const node of [0, 310, 350]) {
+          const job = {stage: "done", mistakes, praised: []};
+          review.show({review: {job}, play: {}, now: {}, position: {node, moves: 9}});
+          if (!node) console.log(lines.children.map(({children: [entry]}) => entry.children[0].textContent).join("; "));
+          const [entry, ...others] = lines.children[0].children;
+          console.log(entry.children.map(({textContent}) => textContent).join(" "), others.length);
+          entry.on.click();
+          review.chosen = null;
+        }"""
+    line = "31, 35. Black C3, F6 \u22121 \u22125 D4 is better"
+    assert " ".join(in_language("en", script, "mistakes.js")) == (
+        f"31, 35. Black C3, F6; 7. Black A1; 40. White A2 {line} 0 to 310 {line} 2 to 350 {line} 2 to 310"
+    )
+
+
 def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
     script = """
         await use("en");

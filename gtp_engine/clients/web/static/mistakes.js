@@ -46,7 +46,7 @@ export class Mistakes {
     this.said = said;
     const focused = document.activeElement.dataset.entry;
     const praised = review.praised.map((move) => this.praise(move, position.node));
-    const mistakes = review.mistakes.map((mistake) => this.item(mistake, position.node));
+    const mistakes = linesOf(review.mistakes).map((line) => this.item(line, position.node));
     find("#mistakes").replaceChildren(...(review.praisesFirst ? [...praised, ...mistakes] : [...mistakes, ...praised]));
     if (this.chosen === position.node) {
       this.chosen = null;
@@ -55,15 +55,17 @@ export class Mistakes {
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
   }
 
-  item(mistake, shown) {
+  // A click goes to the first mistake of a line, or on to the one after that which is shown.
+  item(line, shown) {
+    const mistake = line.find(({node}) => node === shown), next = line[(line.indexOf(mistake) + 1) % line.length];
     const item = document.createElement("li"), entry = button("", () => {
-      this.chosen = mistake.node;
-      this.onNode(mistake.node);
+      this.chosen = next.node;
+      this.onNode(next.node);
     });
-    entry.append(...mistakeTexts(mistake).map(([kind, said]) => make("span", {className: kind, textContent: said})));
-    entry.dataset.entry = mistake.node;
+    entry.append(...lineTexts(line).map(([kind, said]) => make("span", {className: kind, textContent: said})));
+    entry.dataset.entry = line[0].node;
     item.append(entry);
-    if (mistake.node === shown) {
+    if (mistake) {
       const again = button(text("tryAgain"), () => this.onRetry(mistake.node));
       again.dataset.entry = `${mistake.node} again`;
       again.className = "primary";
@@ -75,7 +77,7 @@ export class Mistakes {
   }
 
   praise(move, shown) {
-    const item = document.createElement("li"), entry = button(moveText("praised", move), () => this.onNode(move.node));
+    const item = document.createElement("li"), entry = button(moveText("praised", [move]), () => this.onNode(move.node));
     entry.dataset.entry = move.node;
     item.append(entry);
     if (move.node === shown) {
@@ -101,12 +103,23 @@ function stageText({stage, done, total, mistakes, isLesson}) {
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
-function moveText(name, {number: move, colour, move: played}) {
-  return text(name, {number: number(move), colour: text(colour), move: moveName(played)});
+// Mistakes of one player for which the same move is better are one line, where the most important of them stands.
+function linesOf(mistakes) {
+  const lines = new Map();
+  for (const mistake of mistakes) {
+    const missed = `${mistake.colour} ${mistake.best}`;
+    lines.set(missed, [...(lines.get(missed) || []), mistake].sort((one, other) => one.number - other.number));
+  }
+  return [...lines.values()];
+}
+
+function moveText(name, moves) {
+  const numbers = moves.map((each) => number(each.number)), played = moves.map(({move}) => moveName(move));
+  return text(name, {number: numbers.join(", "), colour: text(moves[0].colour), move: played.join(", ")});
 }
 
 // The parts of an entry, each with its class.
-function mistakeTexts(mistake) {
-  const {points, best} = mistake;
-  return [["", moveText("mistake", mistake)], ["lost", lostPoints(points)], ["note", text("isBetter", {best: moveName(best)})]];
+function lineTexts(line) {
+  const lost = line.map(({points}) => lostPoints(points)), best = moveName(line[0].best);
+  return [["", moveText("mistake", line)], ["lost", lost.join(" ")], ["note", text("isBetter", {best})]];
 }
