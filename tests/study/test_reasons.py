@@ -38,7 +38,7 @@ from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, fin
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
-_PARTS = ("stones", "stonesOf", "pass", "after", "unplayed", "top", "left", "centre", "right", "bottom")
+_PARTS = ("stones", "stonesOf", "stonesAround", "pass", "after", "unplayed", "top", "left", "centre", "right", "bottom")
 _PARTS += tuple(f"{row}{side}" for row in ("top", "bottom") for side in ("Left", "Right"))
 
 
@@ -185,6 +185,17 @@ def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
     caught = Fact("caught", (), values={"stones": about.stones([game.point("A3")], BLACK)})
     assert about.reason(caught).text == "If Black plays elsewhere, White can catch Black's stone at A3 in a ladder."
     assert "juega en otra parte" in about.reason(caught).text_in("es")
+
+
+def test_stones_of_several_chains_are_around_a_point() -> None:
+    about = sente()
+
+    def named(vertices: str, language: str = DEFAULT) -> str:
+        return texts(language).say(about.stones(map(about.game.point, vertices.split()), WHITE))
+
+    assert named("C3 C4 D4") == "White's 3 stones at C4"
+    assert named("C3 C4 D5") == "White's 3 stones around C4"
+    assert named("C3 C4 D5", "es") == "el grupo de Blanco en torno a C4 (3 piedras)"
 
 
 def test_sente() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ...base.languages.texts import Phrase, Value
 from ...go.coords import EMPTY, PASS, colour_name, distance, opponent, vertex
 from ...go.game import Game, IllegalMove
-from ...go.regions import cells_of, points_of
+from ...go.regions import cells_of, find_regions, points_of
 from ...search.report import SearchReport
 from ..game_review import Reason
 from ..move_review import LONGEST_VARIATION
@@ -191,6 +191,8 @@ class Study:
     def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
         """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
 
+        Stones of several chains are around it.
+
         Args:
             stones: Their points.
             colour: Whose they are; None if the sentence has said it.
@@ -201,7 +203,11 @@ class Study:
         found: dict[str, Value] = {"count": len(points), "place": self._vertex(nearest)}
         if colour is None:
             return Phrase("reason.stones", found)
-        return Phrase("reason.stonesOf", {**found, "owner": Phrase(colour_name(colour))})
+        shown = np.full((self.game.height, self.game.width), EMPTY, np.int8)
+        shown[tuple(cells.T)] = colour
+        is_one = sum(region.colour == colour for region in find_regions(shown)) == 1
+        name = "reason.stonesOf" if is_one else "reason.stonesAround"
+        return Phrase(name, {**found, "owner": Phrase(colour_name(colour))})
 
     def reason(self, fact: Fact) -> Reason:
         """Returns a fact as a sentence with its line."""
