@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 
 Points = Iterable[tuple[float, float]]
 
@@ -94,6 +95,16 @@ class Chart:
         """Adds many dots, lines without length whose width is that of the look."""
         marks = "".join(f"M{place}h0" for place in self._places(points))
         self.add(_stretched(f'd="{marks}" stroke-linecap="round" {look}'))
+
+    def arrows(self, points: Points, limit: float, look: str) -> None:
+        """Adds an arrow head to the middle of each part of a line that is cut off at a value, up or down."""
+        for side, group in groupby(points, lambda point: (point[1] > limit) - (point[1] < -limit)):
+            if side:
+                part = [*group]
+                left, top = self.place(part[len(part) // 2][0], side * limit)
+                head, inside = ("▲", "1.2em") if side > 0 else ("▼", "-.5em")
+                where = f'x="{left:.2f}%" y="{top:.2f}%" dy="{inside}" text-anchor="middle"'
+                self.add(f'<text {where} aria-hidden="true" {look}>{head}</text>')
 
     def area(self, points: Points, look: str) -> None:
         """Adds a polygon, below the lines of the ticks."""

@@ -80,3 +80,13 @@ def test_the_capture_of_everything_leaves_small_leads_in_sight(
     leads: list[float], board_points: int, drawn: list[float], highest: float
 ) -> None:
     assert drawn_leads(leads, board_points) == (drawn, highest)
+
+
+def test_an_arrow_head_marks_where_a_line_goes_beyond_what_is_shown() -> None:
+    made = Chart(Axis(0, 4), Axis(-20, 20))
+    made.arrows([(0, 10.0), (1, 10.1), (1.5, 15.0), (2, 30.0), (3, -50.0), (4, 5.0)], 10, 'class="beyond"')
+    heads = ElementTree.fromstring(made.stretched(90, "")).iter("text")
+    assert [(head.get("x"), head.get("y"), head.text) for head in heads] == [
+        ("37.50%", "25.00%", "▲"),
+        ("75.00%", "75.00%", "▼"),
+    ]

@@ -30,6 +30,7 @@ class Graph(Part):
         chart.line([(0, 0), (chart.x.high, 0)], 'class="middle"')
         chart.line(rates, 'class="winrate"')
         chart.line(drawn, 'class="lead"')
+        chart.arrows([(place, lead) for place, _, lead in curve], scale, 'class="beyond"')
         worst = {} if job is None else job.mistakes
         if dots := [(place, lead) for place, lead in drawn if line[place] in worst]:
             chart.dots(dots, 'class="mistakes"')

@@ -48,6 +48,8 @@ def graphs(
         _add_phases(chart, review, words if chart is lead else None)
         chart.line(places, 'class="curve"')
         chart.add('<line class="cursor" x1="0" x2="0" y2="100%"/>')  # which only the page shows
+        if chart is lead:
+            chart.arrows(enumerate(review.leads, int(chart.x.low)), highest, 'class="value"')
         _add_marks(chart, review, dict(places), [mistake.worst.number for mistake in numbered], words, section)
     return {"lead": lead, "winrate": winrate}
 
