@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 from cases import ALL
 
+NODE_MODULES = Path(
+    os.environ.get("GTP_ENGINE_NODE_MODULES", Path(__file__).resolve().parents[2] / "node_modules")
+).absolute()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 LIMIT = 60  # seconds; the first start may compile the core
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]

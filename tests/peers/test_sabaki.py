@@ -1,12 +1,12 @@
 """Sabaki's own GTP controller uses the engine as Sabaki does (`sabaki/session.js`)."""
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from peers.conftest import NODE_MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("sabaki") / "session.js"
@@ -16,12 +16,11 @@ SGF = "(;FF[4]GM[1]SZ[9]KM[5.5];B[ee];W[ec];B[gc])"
 @pytest.fixture
 def node_modules() -> Path:
     """The folder that holds @sabaki/gtp."""
-    modules = Path(os.environ.get("GTP_ENGINE_NODE_MODULES", ROOT / "node_modules")).absolute()
-    if not (modules / "@sabaki" / "gtp").is_dir():
-        pytest.skip(f"@sabaki/gtp is not in {modules} (npm install --no-save @sabaki/gtp@3.0.0)")
+    if not (NODE_MODULES / "@sabaki" / "gtp").is_dir():
+        pytest.skip(f"@sabaki/gtp is not in {NODE_MODULES} (npm install --no-save @sabaki/gtp@3.0.0)")
     if shutil.which("node") is None:
         pytest.skip("Node.js is not installed")
-    return modules
+    return NODE_MODULES
 
 
 @pytest.mark.peer

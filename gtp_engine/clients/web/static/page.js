@@ -620,7 +620,6 @@ function showConnection(isOpen) {
     showProblem();
   }
   find("#connection").hidden = isOpen;
-  find("aside").classList.toggle("lost", !isOpen);
   clocks.connect(isOpen);
 }
 
