@@ -117,6 +117,22 @@ def test_before_the_first_move_one_row_has_the_buttons_that_fit_in_it(page: Any)
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+def test_more_stands_alone_in_no_row(page: Any) -> None:
+    alone = (
+        "() => document.querySelector('#more').offsetTop > document.querySelector('#more').previousSibling.offsetTop"
+    )
+    stones = "SZ[9]AB[ea][eb][ec][dc][cc][bc][ac]AW[da][db][cb][bb][ab]"
+    for name, sgf in (("review", "(;SZ[9];B[ee];W[cc])"), ("problem", f"(;{stones})(;{stones}PL[W])")):
+        paste(page, sgf)
+        expect(page.locator("body")).to_have_attribute("data-face", name)
+        for language in LANGUAGES:
+            choose_language(page, language)
+            for width, height in ((375, 553), (768, 1024), (1024, 768), (1280, 800)):
+                page.set_viewport_size({"width": width, "height": height})
+                page.wait_for_function(f"() => innerWidth === {width} && !({alone})()")
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
 def test_the_buttons_of_a_new_game_are_in_sight_on_a_small_phone(page: Any) -> None:
     page.set_viewport_size({"width": 360, "height": 553})
     page.click("#new")

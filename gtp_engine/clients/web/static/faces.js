@@ -9,7 +9,7 @@ const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #
 const row = find("#actions"), rest = find("#rest"), more = find("#more");
 const buttons = [...row.querySelectorAll("[data-sight]")];
 let shown;  // the face
-let measured = "", fitting;  // for which width and texts it is known how many buttons fit in the row with More, and how many
+let measured = "", fitting;  // for which face, width and texts it is known how many buttons fit with More, and how many
 new ResizeObserver(() => shown && showFace(shown)).observe(row);
 
 // Adds a button: `name` is that of its text, and its id; `sight` as above. Returns it, for its module to hide and show.
@@ -47,21 +47,23 @@ export function showFace(face) {
     const isUsable = !each.hidden && !each.disabled;
     return isUsable && each.dataset.sight.split(" ").includes(face) && room-- > 0;
   });
-  if (face === "begin") inSight.splice(fit(inSight));
+  inSight.splice(fit(inSight, face));
   put(find("#others"), buttons.filter((each) => !inSight.includes(each)));
   put(row, [...inSight, more]);
   if (focused.isConnected && focused.checkVisibility()) focused.focus({preventScroll: true});  // it may have moved
   else if (isIn) row.firstElementChild.focus({preventScroll: true});
 }
 
-// Returns how many of these buttons fit in one row with More: one at least.
-function fit(wanted) {
-  const now = [row.clientWidth, ...wanted.map(({textContent}) => textContent)].join("\n");
+// Returns how many of these buttons fit, one at least: More stands alone in no row, and before the first move in the only
+// one.
+function fit(wanted, face) {
+  const now = [face, row.clientWidth, ...wanted.map(({textContent}) => textContent)].join("\n");
   if (now === measured) return fitting;
   measured = now;
   for (fitting = wanted.length; ; fitting--) {
     put(row, [...wanted.slice(0, fitting), more]);
-    if (fitting < 2 || more.offsetTop === row.firstElementChild.offsetTop) return fitting;
+    const beside = face === "begin" ? row.firstElementChild : more.previousElementSibling;
+    if (fitting < 2 || more.offsetTop === beside.offsetTop) return fitting;
   }
 }
 
