@@ -58,6 +58,10 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     expect(page.locator("#status")).to_be_in_viewport()
     expect(page.locator("#announcement")).to_contain_text("After C3, ")
     expect(page.locator("#drawing .labels text").nth(1)).to_be_visible()
+    tops = (
+        "new Set([...document.querySelectorAll('#why-panel button:not([hidden])')].map((each) => each.offsetTop)).size"
+    )
+    assert page.evaluate(tops) == 2
     page.locator("#why-panel button", has_text="After A1").click()
     expect(page.locator("#status")).not_to_contain_text("After C3, ")
     page.locator("body").press("Escape")
