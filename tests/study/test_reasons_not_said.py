@@ -123,7 +123,7 @@ def test_stones_that_are_captured_at_once_are_not_in_danger() -> None:
     beside = CAPTURE.replace(". X X . . .\n    . . . . . .", ". X X O . .\n    . . . . . .")
     at_once, later = (compared(beside, "B4 C4 D3", "F1", better, (-0.9, 0.0)) for better in ("D4", "E1"))
     assert nothing(find_fates, at_once)
-    assert [fact.name for fact in find_fates(later)] == ["stronger", "stronger"]
+    assert [fact.name for fact in find_fates(later)] == ["stronger"]
 
 
 def test_stones_that_both_lines_capture_or_that_are_dead_anyhow() -> None:
@@ -236,6 +236,14 @@ def test_groups_far_from_both_moves() -> None:
 
     assert [fact.name for fact in find_fates(group("N1", "D10"))] == ["dies"]
     assert nothing(find_fates, group("N1", "D8"), group("pass", "D8"))
+
+
+def test_the_far_chains_of_a_group_near_a_move() -> None:
+    stones = "\n".join(["X X . X X . X X . . . . ."] + [". " * 13] * 12)
+    owned = {"A13 B13": -0.9, "D13 E13": -0.9, "G13 H13": 0.45}
+    game, _ = drawn(stones)
+    about = study(variation(game, ["E8"], owned), variation(game, ["E10"], dict.fromkeys(owned, 0.9)))
+    assert ["Black's 2 stones at D13" in about.reason(fact).text for fact in find_fates(about)] == [True]
 
 
 def test_a_region_of_which_no_part_of_the_board_has_half() -> None:

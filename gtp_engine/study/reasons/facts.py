@@ -35,7 +35,7 @@ _KEPT = 0.5
 # more overall, and this share of what it gains there: in the opening of small boards every move has such a place.
 LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
-# Of a region's gain what lies in the part of the board that is named.
+# The least share of a region's gain that lies in the part of the board that is named.
 _MAINLY = 0.5
 # The better move's threat is greater by so many points, and at least twice the other one's: a tempo alone is worth up
 # to 14 points in the opening, for every move.
@@ -154,7 +154,7 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     found: list[Fact] = []
     side = _main_side(change * mask)
     name = _named(study, mask, gain)
-    if study.move != PASS and not study.is_near({*points, study.best}, study.move):
+    if PASS not in (study.move, study.best) and not study.is_near({*points, study.best}, study.move):
         name, side = "elsewhere", _side(cells_of((study.best,), width)[0], change.shape)  # its place is told
     if study.is_near(points) and side is not None:
         fact = Fact(name, study.better.line, points, {"side": Phrase(side)}, claim=claim._replace(kept=_KEPT))

@@ -29,7 +29,7 @@ DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
-# Steps from a move from which stones and points are elsewhere. By judgement.
+# Stones and points at least so many steps from a move are elsewhere. By judgement.
 _FAR = 5
 
 
@@ -181,7 +181,7 @@ class Study:
         return len(points) * self.change(points)
 
     def is_near(self, points: Iterable[int], *moves: int) -> bool:
-        """Returns whether points are near one of these moves, or else of the two moves; no points are near a pass.
+        """Returns whether points are near one of these moves, by default the two of the study; none is near a pass.
 
         What changes far from both says more about the searches than about the moves.
         """
