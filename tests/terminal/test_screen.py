@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
@@ -127,6 +128,18 @@ def test_log_messages_wait_while_the_prompt_does(
     assert window.rows() == ["two", "gtp_engine: compiled"]
 
 
+def test_messages_stay_after_ctrl_c_at_the_prompt(
+    screen: Screen, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen.show(Text("one"))
+    screen.say("an answer")
+    monkeypatch.setattr(Screen, "_read_line", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        screen.ask("> ")
+    screen.show(Text("two"))
+    assert window.rows() == ["two", "an answer"]
+
+
 def test_what_is_being_done_is_shown_below_the_position(screen: Screen, window: Window) -> None:
     screen.show(Text("one"))
     screen.ask("> ")
@@ -158,8 +171,8 @@ def test_elsewhere_every_position_is_printed_below_the_last(
 
 def test_messages_are_wrapped_between_words_and_names_stay_whole(screen: Screen, window: Window) -> None:
     screen.show(Text("one"))
-    screen.print(Text("saved to /a/long/name/of/a/file.sgf in the end"))
-    assert window.rows() == ["one", "saved to", "/a/long/name/of/a/file.sgf", "in the end"]
+    screen.print(Text("saved to /a/long/name/of/対局の記録/file.sgf in the end"))
+    assert window.rows() == ["one", "saved to", "/a/long/name/of/対局の記録/file.sgf", "in the end"]
 
 
 def test_a_wrapped_line_keeps_its_indent(screen: Screen, window: Window) -> None:

@@ -109,7 +109,7 @@ def test_one_line_where_nothing_can_be_taught(tmp_path: Path) -> None:
     answers = [
         "no move has been played yet",
         "there is no mistake to try again: the lesson after a game shows some",
-        "the game is not over: resign or pass first; why is about the last moves",
+        "the game is not over: resign or pass first; why is about any move",
         "this needs a network, and the engine plays without one here",
     ]
     assert [line for line in said if line in answers] == answers

@@ -224,8 +224,8 @@ class TerminalGame:
 
     @property
     def _offers_lesson(self) -> bool:
-        """Whether Enter shows the lesson after a game, which needs a network; before, the board stays in the window."""
-        return self._engine.network is not None and self._lesson is None
+        """Whether Enter shows the lesson after a game, which needs a network and moves; until then the board stays."""
+        return self._engine.network is not None and self._lesson is None and bool(self._engine.game.moves)
 
     def _check_not_over(self) -> None:
         if self._played.result:
@@ -505,7 +505,7 @@ class TerminalGame:
     def _command_lesson(self, _: str) -> None:
         game = self._engine.game
         if not self._played.result:
-            raise UserError("the game is not over: resign or pass first; why is about the last moves")
+            raise UserError("the game is not over: resign or pass first; why is about any move")
         if not game.moves:
             raise UserError("no move has been played")
         if self._lesson is None:

@@ -28,10 +28,11 @@ _HOME = "\x1b[H"
 # Clears the window from the second row on and then the first one: some terminals copy a window that is cleared as a
 # whole to the scrollback, which would fill it with boards.
 _CLEAR = f"{_HOME}\x1b[2K\x1b[2;1H\x1b[J{_HOME}"
-# What is never broken: a word, or a Chinese or Japanese letter, with the signs that open and close something around it.
+# What is never broken: a path, a word, or a Chinese or Japanese letter, with the signs that open and close something.
 _LETTERS, _OPENING = "\u3040-\u30ff\u3400-\u9fff", "\uff08「『【《“"
 _CLOSING = "、。・」』】》”…ー\uff01\uff09\uff0c\uff1a\uff1b\uff1f"  # with the fullwidth ! ) , : ; ?
-_PIECE = re.compile(f"[{_OPENING}]*(?:[{_LETTERS}]|[^ {_LETTERS}{_OPENING}{_CLOSING}]*)[{_CLOSING},.:;!?)]* *")
+_WORD = f"[{_OPENING}]*(?:[{_LETTERS}]|[^ {_LETTERS}{_OPENING}{_CLOSING}]*)[{_CLOSING},.:;!?)]*"
+_PIECE = re.compile(rf"(?:[^ ]*[/\\][^ ]*|{_WORD}) *")
 
 
 class Screen:
@@ -86,10 +87,11 @@ class Screen:
         self._position, self._is_kept = None, True
 
     def ask(self, question: str) -> str | None:
-        """Returns the next typed line, stripped; None at the end of input. The messages so far have been read then."""
-        self._messages.clear()
+        """Returns the next typed line, stripped; None at the end of input. The messages so far have then been read."""
         with held_back() if self.is_interactive else nullcontext():
-            return self._read_line(question)
+            line = self._read_line(question)
+            self._messages.clear()  # not after Ctrl-C, and before the log messages that have waited
+            return line
 
     def confirm(self, question: str) -> bool:
         """Whether a person at the prompt agrees; in a pipe, where nobody can be asked, True."""

@@ -1,4 +1,4 @@
-"""What the terminal says about moves: the lesson after a game, why the last moves were played, and other moves."""
+"""What the terminal says about moves: the lesson after a game, why moves were played, and what others bring."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ def lesson_lines(review: GameReview) -> list[str]:
 
 
 def why_lines(review: GameReview, own: int | None) -> list[str]:
-    """Returns what is known about the last moves, in their order, by a review of them with purposes.
+    """Returns what is known about some moves, in their order, by a review of them with purposes.
 
     `own` is the colour that the only person plays; None if there are two.
     """
