@@ -54,8 +54,8 @@ export function showFace(face) {
   else if (isIn) row.firstElementChild.focus({preventScroll: true});
 }
 
-// Returns how many of these buttons fit, one at least: More stands alone in no row, and before the first move in the only
-// one.
+// Returns how many of these buttons fit, one at least: More never has a row to itself, and before the first move there is
+// only one row.
 function fit(wanted, face) {
   const now = [face, row.clientWidth, ...wanted.map(({textContent}) => textContent)].join("\n");
   if (now === measured) return fitting;

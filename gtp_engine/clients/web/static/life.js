@@ -1,6 +1,6 @@
 // Whether a group is alive: the user picks a stone, the program reads, and the lines that show it are played on the board.
 import {button, find} from "./elements.js";
-import {moveName, number, say, text, told} from "./words.js";
+import {moveName, number, say, sentence, text, told} from "./words.js";
 
 export class Life {
   // send: sends a message; shown: returns the position that the page shows; onChange: called when the board has to show
@@ -49,7 +49,7 @@ export class Life {
   }
 
   follow(move) {
-    if (!this.following.some((each) => each.move === move)) return this.announce(text("lifeOther", {move: moveName(move)}));
+    if (!this.following.some((each) => each.move === move)) return this.announce(sentence(text("lifeOther", {move: moveName(move)})));
     this.moves.push(move);
     this.changed();
   }

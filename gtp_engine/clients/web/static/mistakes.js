@@ -63,7 +63,7 @@ export class Mistakes {
       this.onNode(next.node);
     });
     entry.append(...lineTexts(line).map(([kind, said]) => make("span", {className: kind, textContent: said})));
-    entry.dataset.entry = line[0].node;
+    entry.dataset.entry = missedBy(line[0]);
     item.append(entry);
     if (mistake) {
       const again = button(text("tryAgain"), () => this.onRetry(mistake.node));
@@ -103,15 +103,17 @@ function stageText({stage, done, total, mistakes, isLesson}) {
   return text(names[stage] || (!mistakes.length ? "noMistakes" : isLesson ? "lesson" : "reviewDone"), values);
 }
 
-// Mistakes of one player for which the same move is better are one line, where the most important of them stands.
+// Mistakes of one player who could have played on the same point are one line, where the most important of them stands.
 function linesOf(mistakes) {
   const lines = new Map();
   for (const mistake of mistakes) {
-    const missed = `${mistake.colour} ${mistake.best}`;
+    const missed = missedBy(mistake);
     lines.set(missed, [...(lines.get(missed) || []), mistake].sort((one, other) => one.number - other.number));
   }
   return [...lines.values()];
 }
+
+function missedBy({node, colour, best}) { return `${colour} ${best === "pass" ? node : best}`; }
 
 function moveText(name, moves) {
   const numbers = moves.map((each) => number(each.number)), played = moves.map(({move}) => moveName(move));

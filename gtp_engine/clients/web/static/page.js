@@ -417,7 +417,7 @@ function isBackground() { return state.now.task !== null && ["analysis", "prepar
 function showLoss() {
   const {loss} = state.search;
   const values = loss && {move: moveName(loss.move), points: number(loss.points), best: moveName(loss.best)};
-  say(find("#lost"), loss ? text("lost", values) : "");
+  say(find("#lost"), loss ? sentence(text("lost", values)) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
   find("#loss").hidden = !loss;
 }

@@ -56,7 +56,7 @@ function isAsked(exercise) {
 export function problemName({name, game}) { return game ? text("ownProblem", {day: date(game.day), number: number(game.number)}) : `\u2068${name.trim()}\u2069`; }
 
 // The sentence of a problem: whether the move that was tried is right, or what is sought.
-export function problemText(exercise) { return exercise.verdict ? verdictText(exercise.verdict) : goalText(exercise); }
+export function problemText(exercise) { return exercise.verdict ? sentence(verdictText(exercise.verdict)) : goalText(exercise); }
 
 function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   const moves = text("toMove", {colour: text(toMove)});
