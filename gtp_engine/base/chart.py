@@ -17,6 +17,7 @@ Points = Iterable[tuple[float, float]]
 _FONT, _CHARACTER = 12, 6.8  # the size of texts, and the mean width of their characters
 _ROW, _GAP, _RIGHT = 20, 8, 16  # of a text; between a text and the area; beside the area, for half of the last text
 _SAMPLE = 24  # of a line in the legend
+_HALF_HEAD = 1.5  # of an arrowhead, in percent: at the edges of the area it stays whole
 _LEAST_LEAD = 10.0  # points each way that a graph of leads shows: else a quiet game would look wild
 _GRID = 'class="tick" stroke="currentColor" opacity=".2"'
 
@@ -97,11 +98,12 @@ class Chart:
         self.add(_stretched(f'd="{marks}" stroke-linecap="round" {look}'))
 
     def arrows(self, points: Points, limit: float, look: str) -> None:
-        """Adds an arrow head to the middle of each part of a line that is cut off at a value, up or down."""
+        """Adds an arrowhead to the middle of each part of a line that is cut off at a value, up or down."""
         for side, group in groupby(points, lambda point: (point[1] > limit) - (point[1] < -limit)):
             if side:
                 part = [*group]
                 left, top = self.place(part[len(part) // 2][0], side * limit)
+                left = min(100 - _HALF_HEAD, max(_HALF_HEAD, left))
                 head, inside = ("▲", "1.2em") if side > 0 else ("▼", "-.5em")
                 where = f'x="{left:.2f}%" y="{top:.2f}%" dy="{inside}" text-anchor="middle"'
                 self.add(f'<text {where} aria-hidden="true" {look}>{head}</text>')

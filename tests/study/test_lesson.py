@@ -77,6 +77,7 @@ def test_any_move_is_explained_alone_and_as_with_the_last_ones(
     assert [move.number for move in earlier.moves] == [17]
     assert worst_mistakes(earlier)[0].worst.points_loss == worst_mistakes(last_moves)[0].worst.points_loss
     assert earlier.reasons[17] == last_moves.reasons[17]
+    assert [move.number for move in about_moves(atari, SETTINGS, known, 9).start().result().moves] == [9]
 
 
 def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_lesson(

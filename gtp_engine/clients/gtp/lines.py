@@ -112,7 +112,7 @@ class Output:
             while data:
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
-            has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL  # as Windows says it
+            has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL  # so does Windows
             if not has_left:
                 logger.error(f"cannot write the response: {error_text(error)}")
             raise ClientGoneError(0 if has_left else 1) from error
