@@ -52,7 +52,7 @@ def configure_process() -> None:
     try:
         os.getcwd()
     except FileNotFoundError as error:
-        raise UserError("the working folder does not exist any more: change to another one with cd") from error
+        raise UserError("the working folder no longer exists: change to another one with cd") from error
     threads = os.environ.get("NUMBA_NUM_THREADS", "")
     if re.fullmatch(r"0+|-\d+", threads):  # numba warns of what is no number
         raise UserError(f"NUMBA_NUM_THREADS is {threads} in the environment: unset it, or set it to 1 or more")

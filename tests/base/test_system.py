@@ -131,7 +131,7 @@ def test_one_line_in_a_working_folder_that_has_been_deleted(tmp_path: Path) -> N
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Error: the working folder does not exist any more: change to another one with cd\n"
+    assert done.stderr == "Error: the working folder no longer exists: change to another one with cd\n"
 
 
 def test_a_number_of_threads_that_numba_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,8 @@ class Output:
             while data:
                 data = data[os.write(self._descriptor, data) :]
         except OSError as error:
-            has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL  # so does Windows
+            # On Windows, writing to a pipe that has been closed is an invalid argument.
+            has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL
             if not has_left:
                 logger.error(f"cannot write the response: {error_text(error)}")
             raise ClientGoneError(0 if has_left else 1) from error

@@ -24,7 +24,7 @@ COMMANDS = {
     "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
     "resume": "continue the latest unfinished game",
     "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
-    "why N": "say what the last moves do, and what is wrong with them; why 34: the same of move 34",
+    "why N": "say what the last moves do, and what is wrong with them; why 34 is about move 34",
     "what if D4": "say what D4 would have brought instead of your last move",
     "lesson": "after the game (Enter does the same): show the moves that mattered most",
     "again N": "after the lesson: play on from before its mistake N, in a new game",

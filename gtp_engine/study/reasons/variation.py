@@ -29,7 +29,7 @@ DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
-# Stones and points at least so many steps from a move are elsewhere. By judgement.
+# Stones and points that are at least this many steps from a move are far from it. By judgement.
 _FAR = 5
 
 
