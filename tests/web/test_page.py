@@ -354,7 +354,7 @@ def test_a_reason_keeps_the_focus_while_the_review_goes_on() -> None:
         document.activeElement = buttons()[1]; show({name: "betterLine", values: {}});
         document.activeElement = buttons()[0]; show();
         console.log(new Set(buttons().map((button) => button.dataset.entry)).size);"""
-    assert in_language("en", script, "mistakes.js") == ["3-0", "3", "3"]
+    assert in_language("en", script, "mistakes.js") == ["3-0", "black-3", "3"]
 
 
 # The field for the comment, on a page that shows nodes of trees. Each line of the output is the text of the field.
