@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
+from logging.handlers import BufferingHandler
 
 from .errors import error_place
 from .messages import printable
@@ -54,27 +55,16 @@ def log_to_stderr() -> None:
         logger.setLevel(int(level) if level.isdecimal() else NOTICE)
 
 
-class _Waiting(logging.Handler):
-    """Keeps records."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.records: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.records.append(record)
-
-
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
     """Within a `with` block log messages wait for its end: they would hide the prompt at which somebody is typing."""
-    logger, waiting = logging.getLogger(LOGGER), _Waiting()
+    logger, waiting = logging.getLogger(LOGGER), BufferingHandler(sys.maxsize)
     handlers, logger.handlers = logger.handlers, [waiting]
     try:
         yield
     finally:
         logger.handlers = handlers
-        for record in waiting.records:
+        for record in waiting.buffer:
             for handler in handlers:
                 handler.handle(record)
 
