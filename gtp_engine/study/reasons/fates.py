@@ -43,8 +43,8 @@ def find_fates(study: Study) -> Iterator[Fact]:
     groups = sorted(_changed_groups(study), key=_size, reverse=True)
     read = [(group, _size(group), number < _MOST_READ) for number, group in enumerate(groups)]
     # If it is not certain for the whole group it may be for one of its chains.
-    chains = [(chain, _size(group)) for group in groups if len(group) > 1 for chain in group]
-    read += [([chain], size, False) for chain, size in chains if study.is_near(chain.stones)]
+    split = (group for group in groups if len(group) > 1)
+    read += [([chain], _size(group), False) for group in split for chain in group if study.is_near(chain.stones)]
     facts = [(part, fact) for part, size, is_read in read if (fact := _fate(study, part, size, is_read))]
     for group, fact in facts:
         for other, fate in facts:
