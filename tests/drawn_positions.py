@@ -20,7 +20,7 @@ def drawn(
     return game, {mark: point_at(*at, width) for mark, at in marks.items()}
 
 
-# White's only liberties are also Black's; whoever plays on one first gets captured.
+# White has no liberties but those that it shares with Black, and whoever fills one first is captured.
 SEKI = """
     O O O O X . X
     X . O X X X X

@@ -281,7 +281,7 @@ class _Solver:
         if values[ATTACKER, ATTACKER] == values[DEFENDER, DEFENDER] == REACHED:
             return Outcome.KO, attack
         if not self._parts[size].is_open:
-            # Nobody succeeds, whoever wins the kos. If the defender could by winning them, this would be no seki.
+            # Nobody succeeds, whoever wins the kos. If the defender could live by winning them, it would not be a seki.
             if values[ATTACKER, ATTACKER] == values[DEFENDER, ATTACKER] == values[DEFENDER, DEFENDER] == FAILED:
                 return Outcome.SEKI, attack
             if values[ATTACKER, DEFENDER] == FAILED and values[ATTACKER, ATTACKER] == REACHED:
