@@ -41,9 +41,9 @@ def test_a_region_is_said_only_if_no_search_finds_most_of_it_given_back_elsewher
 
 
 def test_points_are_told_only_if_every_search_finds_enough_of_them() -> None:
-    found = [region("D2", owned=(0.0, owned), lead=4.0) for owned in (0.36, 0.35, 0.3)]
+    found = [region("D2", owned=(0.0, owned), lead=4.0) for owned in (0.7, 0.69, 0.6)]
     assert [fact.name for fact in facts_about(searches(), found[:2])] == ["bigger"]
-    assert not facts_about(searches(), found), "which would be 1 points"
+    assert not facts_about(searches(), found), "which would be 3 points"
 
 
 def test_searches_of_both_players_moves_see_the_same_facts() -> None:

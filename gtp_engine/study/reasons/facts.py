@@ -16,6 +16,7 @@ from .variation import (
     CHANGED,
     DOUBTFUL,
     HALF_CHANGED,
+    LEAST_COUNTED,
     LEAST_TOLD,
     Claim,
     Fact,
@@ -147,10 +148,10 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     """
     change, width = study.better.ownership - study.played.ownership, study.game.width
     mask, gain = _largest_region(change)
-    if gain < LEAST_TOLD:
+    if gain < LEAST_COUNTED:
         return
     points = points_at(mask)
-    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=LEAST_TOLD)
+    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=LEAST_COUNTED)
     found: list[Fact] = []
     side = _main_side(change * mask)
     name = _named(study, mask, gain)

@@ -8,13 +8,11 @@ from ...go.coords import PASS
 from ...search.report import MoveReport, SearchReport
 from ..move_review import whole
 from ..searches import Searches
-from .variation import Fact, Study, play_line, variation_after
+from .variation import LEAST_COUNTED, Fact, Study, play_line, variation_after
 
 # The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
 # six of ten mistakes had one.
 _LIKELY, _MOST = 0.1, 2
-# The points that it loses at least: of 26 that were told from 2 points on, b18c384nbt denied 3, and these told of 3.
-_LEAST = 4.0
 
 
 def likely_moves(before: SearchReport, study: Study) -> list[MoveReport]:
@@ -37,12 +35,12 @@ def find_tempting(
         study: Of the move played and the better one.
         deepen: Returns a study as two more searches see it (`explain.seen_deeper`); None if they are stopped.
     """
-    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= _LEAST]
+    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= LEAST_COUNTED]
     after = (play_line(study.game, study.colour, (point,))[-1] for point in losing)
     reports = searches.as_long_as(before).reports(after, ownership=True)
     for point, report in zip(losing, reports, strict=False):  # fewer if it is stopped
         other = replace(study, played=variation_after(study.game, study.colour, point, report))
-        deeper = deepen(searches, other) if other.points_loss >= _LEAST else None
-        if deeper is not None and (loss := min(other.points_loss, deeper.points_loss)) >= _LEAST:
+        deeper = deepen(searches, other) if other.points_loss >= LEAST_COUNTED else None
+        if deeper is not None and (loss := min(other.points_loss, deeper.points_loss)) >= LEAST_COUNTED:
             values: dict[str, Value] = {"move": study.game.vertex(point), "count": whole(loss)}
             yield Fact("also", other.played.line, frozenset((point,)), values)
