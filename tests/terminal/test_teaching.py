@@ -160,7 +160,8 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("", *texts)
         terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
         terminal.answer("", "A B C D", "(?=game over> )")
-        terminal.answer("why 3", "your A1", "(?=game over> )")
+        for asked in ("why 3", "why move 3"):
+            terminal.answer(asked, "your A1", "(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
         finished = only_game(tmp_path)  # the new game is saved with its first move

@@ -470,7 +470,8 @@ class TerminalGame:
         game = self._engine.game
         if not game.moves:
             raise UserError("no move has been played yet")
-        number = parse_count("number of a move", text, len(game.moves)) if text else None
+        name = text.lower().removeprefix("move").strip()
+        number = parse_count("number of a move", name, len(game.moves)) if name else None
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
         review = self._given(about_moves(game, self._network_settings(), self._known, number))
         for line in why_lines(review, own):
