@@ -38,7 +38,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
-from gtp_engine.study.reasons.tempting import find_tempting
+from gtp_engine.study.reasons.tempting import LEAST_LOSS, find_tempting
 from gtp_engine.study.reasons.variation import LEAST_TOLD, Fact, Study, play_line
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 
@@ -255,13 +255,13 @@ class Tally:
 def holds(fact: Fact, judged: Judgement) -> bool:
     """Returns whether a fact holds by what the judge has found about the same moves."""
     study, others = judged
-    if fact.name in ("passed", "sente", "also"):
+    if fact.name == "also":
+        return study.better.lead - others[fact.line[0]] >= _LEAST_SHARE * LEAST_LOSS
+    if fact.name in ("passed", "sente"):
         stated = fact.values["count"]
         assert isinstance(stated, int)
         gain, less = study.better.gain_if_ignored or 0.0, study.played.gain_if_ignored or 0.0
         found = study.points_loss if fact.name == "passed" else gain if gain > less else 0.0
-        if fact.name == "also":
-            found = study.better.lead - others[fact.line[0]]
         return found >= _LEAST_SHARE * stated
     # What is lost elsewhere is not stated, except for a point that is the bigger one.
     kept = 0.0 if fact.name == "point" else None

@@ -79,7 +79,7 @@ def test_what_a_region_brings_has_to_hold_and_not_what_it_costs_elsewhere() -> N
 
 def test_what_another_move_loses_is_judged_by_the_lead_after_it() -> None:
     about = region("D2", lead=6.0)
-    tempting = Fact("also", (about.game.point("G7"),), values={"move": "G7", "count": 4})
+    tempting = Fact("also", (about.game.point("G7"),), values={"move": "G7"})
     assert [reason_accuracy.holds(tempting, Judgement(about, {tempting.line[0]: lead})) for lead in (4.0, 4.1)] == [
         True,
         False,

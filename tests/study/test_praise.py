@@ -28,7 +28,7 @@ def found(prior: float = 0.02, rank: float = -15) -> MoveReview:
 
 
 def praised(move: MoveReview, monkeypatch: pytest.MonkeyPatch, facts: int = 1) -> list[tuple[int, str]]:
-    fact = Fact("also", (D4, F6), frozenset((D4,)), {"move": "D4", "count": 8})
+    fact = Fact("also", (D4, F6), frozenset((D4,)), {"move": "D4"})
     monkeypatch.setattr(praise, "find_tempting", lambda *_: [fact] * facts)
     searches = SimpleNamespace(times=lambda _: SimpleNamespace(reports=lambda *_, **__: iter([move.before])))
     told = find_praise(searches, {0: Game(9)}, game_of([move]))  # type: ignore[arg-type]
@@ -37,7 +37,7 @@ def praised(move: MoveReview, monkeypatch: pytest.MonkeyPatch, facts: int = 1) -
 
 def test_a_move_that_is_rarely_found_is_praised_if_the_likely_ones_lose_points(monkeypatch: pytest.MonkeyPatch) -> None:
     assert praised(found(0.001), monkeypatch) == [
-        (1, "Well played: E5 is hard to find, and D4 would lose 8 points."),
+        (1, "Well played: E5 is hard to find, and D4 would lose points."),
     ]
     assert not praised(found(0.001), monkeypatch, facts=0), "longer searches do not find the loss"
     assert not praised(found(prior=0.6), monkeypatch), "everybody plays there"

@@ -223,8 +223,8 @@ def all_reasons() -> list[Reason]:
     """A reason with each sentence."""
     found = [(about, choose(find_facts(about))[0]) for about in (make() for make, _ in SAID.values())]
     found.append((sente(), *find_sente(sente())))
-    found.append((sente(), Fact("also", (), values={"move": "C5", "count": 7})))
-    found.append((sente(), Fact("found", (), values={"move": "C5", "count": 7})))
+    found.append((sente(), Fact("also", (), values={"move": "C5"})))
+    found.append((sente(), Fact("found", (), values={"move": "C5"})))
     found.append((sente(), Fact("first", (), values={"number": 2, "first": "12 C5", "others": "14 G1"})))
     return [about.reason(fact) for about, fact in found]
 

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ...base.languages.texts import Value
 from ...go.coords import PASS
 from ...search.report import MoveReport, SearchReport
-from ..move_review import whole
 from ..searches import Searches
-from .variation import LEAST_COUNTED, Fact, Study, play_line, variation_after
+from .variation import Fact, Study, play_line, variation_after
 
 # The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
 # six of ten mistakes had one.
 _LIKELY, _MOST = 0.1, 2
+# The points that it loses at least. How many they are is not told: of 22 moves, b18c384nbt found less than half of them
+# for four, but always 2 points or more (`benchmarks/reason_accuracy.py`).
+LEAST_LOSS = 4.0
 
 
 def likely_moves(before: SearchReport, study: Study) -> list[MoveReport]:
@@ -27,7 +28,7 @@ def find_tempting(
     """Yields the likely moves that lose points ("also"), each with what follows it, the most likely first.
 
     What they lose is found as what a mistake costs is: by searches of the positions before and after it that are
-    equally long, and by two more that are two moves deeper. The smaller loss is told.
+    equally long, and by two more that are two moves deeper.
 
     Args:
         searches: How to search.
@@ -35,12 +36,11 @@ def find_tempting(
         study: Of the move played and the better one.
         deepen: Returns a study as two more searches see it (`explain.seen_deeper`); None if they are stopped.
     """
-    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= LEAST_COUNTED]
+    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= LEAST_LOSS]
     after = (play_line(study.game, study.colour, (point,))[-1] for point in losing)
     reports = searches.as_long_as(before).reports(after, ownership=True)
     for point, report in zip(losing, reports, strict=False):  # fewer if it is stopped
         other = replace(study, played=variation_after(study.game, study.colour, point, report))
-        deeper = deepen(searches, other) if other.points_loss >= LEAST_COUNTED else None
-        if deeper is not None and (loss := min(other.points_loss, deeper.points_loss)) >= LEAST_COUNTED:
-            values: dict[str, Value] = {"move": study.game.vertex(point), "count": whole(loss)}
-            yield Fact("also", other.played.line, frozenset((point,)), values)
+        deeper = deepen(searches, other) if other.points_loss >= LEAST_LOSS else None
+        if deeper is not None and deeper.points_loss >= LEAST_LOSS:
+            yield Fact("also", other.played.line, frozenset((point,)), {"move": study.game.vertex(point)})

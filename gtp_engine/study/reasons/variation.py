@@ -29,9 +29,6 @@ DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
-# Points that a sentence counts: what a region gains or another move loses. Of 26 about moves that lose 2 points or more
-# b18c384nbt denied 3, all of them below 4 points; of 23 about regions 2, both of them below 4.
-LEAST_COUNTED = 4.0
 # Stones and points that are at least this many steps from a move are far from it. By judgement.
 _FAR = 5
 
