@@ -112,7 +112,7 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     # As the owner of the group sees it: at least after the move that is better for him, at most after the other.
     kinds = ((LIVING, captured, None), (LIVING, dead, None), (LIVING, HALF_CHANGED, change), (None, DEAD, CHANGED))
     seen = kinds if is_own else [(-lost, safe and -safe, least) for safe, lost, least in kinds]
-    claims = [Claim(stones, *kind, parts=parts) for kind in seen]
+    claims = [Claim(stones, better, played, least, parts=parts) for better, played, least in seen]
     is_group = len(stones) >= _LEAST_STONES
     is_on_board = not stones & frozenset().union(*losing.removals()[:2])
     possible = (is_captured and len(line) <= _SOON, is_group, is_group and is_on_board, is_group)
