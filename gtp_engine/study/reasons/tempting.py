@@ -11,8 +11,8 @@ from .variation import Fact, Study, play_line, variation_after
 # The least probability of such a move by the policy, and how many are looked at. By judgement: in six games of ranks,
 # six of ten mistakes had one.
 _LIKELY, _MOST = 0.1, 2
-# The points that it loses at least. How many they are is not told: of 22 moves, b18c384nbt found less than half of them
-# for four, but always 2 points or more (`benchmarks/reason_accuracy.py`).
+# The points that it loses at least. How many they are is not told: of 29 moves, b18c384nbt found less than half of them
+# for five, but always 2 points or more (`benchmarks/reason_accuracy.py`).
 LEAST_LOSS = 4.0
 
 
