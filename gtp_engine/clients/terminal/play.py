@@ -470,7 +470,7 @@ class TerminalGame:
         game = self._engine.game
         if not game.moves:
             raise UserError("no move has been played yet")
-        name = text.lower().removeprefix("move").strip()
+        name = text.removeprefix("move").strip()
         number = parse_count("number of a move", name, len(game.moves)) if name else None
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
         review = self._given(about_moves(game, self._network_settings(), self._known, number))
