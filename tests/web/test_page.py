@@ -247,7 +247,7 @@ def test_a_praised_move_says_why_when_it_is_shown() -> None:
     script = """
         await use("en");
         const {Mistakes} = await import(process.argv[1]);
-        const reasons = [{name: "reason.found", values: {played: "D2", move: "E5", count: 8}}];
+        const reasons = [{name: "reason.found", values: {played: "D2", move: "E5"}}];
         const praised = [{node: 4, number: 9, colour: "black", move: "D2", reasons}];
         const made = [];
         document.createElement = () => made[made.push({...element(), append() {}}) - 1];
@@ -265,7 +265,7 @@ def test_a_praised_move_says_why_when_it_is_shown() -> None:
         }"""
     said = " ".join(in_language("en", script, "mistakes.js"))
     assert "9. Black D2: well played" in said
-    assert "Well played: D2 is hard to find, and E5 would lose 8 points." in said
+    assert "Well played: D2 is hard to find, and E5 would lose points." in said
     assert said.endswith("praise mistake mistake praise")
 
 
