@@ -38,11 +38,11 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.search.request import Limits
 from gtp_engine.study.reasons.explain import LINE_FACTOR, facts_about, seen_deeper, study_of, with_threats
 from gtp_engine.study.reasons.facts import REGIONS, as_seen_by
-from gtp_engine.study.reasons.tempting import LEAST_LOSS, find_tempting
+from gtp_engine.study.reasons.tempting import LEAST_TEMPTING_LOSS, find_tempting
 from gtp_engine.study.reasons.variation import LEAST_TOLD, Fact, Study, play_line
 from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 
-_LEAST_SHARE = 0.5  # of what is stated
+_LEAST_SHARE = 0.5  # of what is stated, or of what the review demands for it
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
 _POINTS = {"passed", "own", "others", "dame", "sente", "point", "also", *REGIONS}
@@ -256,7 +256,7 @@ def holds(fact: Fact, judged: Judgement) -> bool:
     """Returns whether a fact holds by what the judge has found about the same moves."""
     study, others = judged
     if fact.name == "also":
-        return study.better.lead - others[fact.line[0]] >= _LEAST_SHARE * LEAST_LOSS
+        return study.better.lead - others[fact.line[0]] >= _LEAST_SHARE * LEAST_TEMPTING_LOSS
     if fact.name in ("passed", "sente"):
         stated = fact.values["count"]
         assert isinstance(stated, int)

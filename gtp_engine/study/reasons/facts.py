@@ -28,7 +28,7 @@ from .variation import (
 # `benchmarks/reason_accuracy.py` measures what they let through.
 LEAST_POINT_CHANGE = 0.1
 # The points that a region gains at least. Of 23 sentences about regions b18c384nbt denied two, both of 3 points.
-LEAST_GAIN = 4.0
+_LEAST_GAIN = 4.0
 # Of a region's gain: what any other search has to find too, and what makes it one player's territory.
 _MOSTLY = 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
@@ -149,10 +149,10 @@ def find_regions_changed(study: Study) -> Iterator[Fact]:
     """
     change, width = study.better.ownership - study.played.ownership, study.game.width
     mask, gain = _largest_region(change)
-    if gain < LEAST_GAIN:
+    if gain < _LEAST_GAIN:
         return
     points = points_at(mask)
-    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=LEAST_GAIN)
+    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=_LEAST_GAIN)
     found: list[Fact] = []
     side = _main_side(change * mask)
     name = _named(study, mask, gain)

@@ -13,7 +13,7 @@ from .variation import Fact, Study, play_line, variation_after
 _LIKELY, _MOST = 0.1, 2
 # The points that it loses at least. How many they are is not told: of 29 moves, b18c384nbt found less than half of them
 # for five, but always 2 points or more (`benchmarks/reason_accuracy.py`).
-LEAST_LOSS = 4.0
+LEAST_TEMPTING_LOSS = 4.0
 
 
 def likely_moves(before: SearchReport, study: Study) -> list[MoveReport]:
@@ -36,11 +36,13 @@ def find_tempting(
         study: Of the move played and the better one.
         deepen: Returns a study as two more searches see it (`explain.seen_deeper`); None if they are stopped.
     """
-    losing = [each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= LEAST_LOSS]
+    losing = [
+        each.point for each in likely_moves(before, study) if before.moves[0].lead - each.lead >= LEAST_TEMPTING_LOSS
+    ]
     after = (play_line(study.game, study.colour, (point,))[-1] for point in losing)
     reports = searches.as_long_as(before).reports(after, ownership=True)
     for point, report in zip(losing, reports, strict=False):  # fewer if it is stopped
         other = replace(study, played=variation_after(study.game, study.colour, point, report))
-        deeper = deepen(searches, other) if other.points_loss >= LEAST_LOSS else None
-        if deeper is not None and deeper.points_loss >= LEAST_LOSS:
+        deeper = deepen(searches, other) if other.points_loss >= LEAST_TEMPTING_LOSS else None
+        if deeper is not None and deeper.points_loss >= LEAST_TEMPTING_LOSS:
             yield Fact("also", other.played.line, frozenset((point,)), {"move": study.game.vertex(point)})
