@@ -139,13 +139,14 @@ class _Choice:
             before: The position, with ownership.
             after: The same with the opponent to move.
         """
-        winrate = 1 - after.winrate
+        lead, winrate = -after.lead, 1 - after.winrate
         if self._passed.is_over:
-            lead = self._count(before, after)
-            if lead > 0 and self._game.rules.stones_stand:
+            count = self._count(before, after)
+            if count > 0 and self._game.rules.stones_stand:
                 return True
-            winrate = 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
-        return _is_as_good(-after.lead, winrate, before)
+            lead = count if self._needs_count else lead
+            winrate = 1.0 if count > 0 else 0.5 if count == 0 else 0.0
+        return _is_as_good(lead, winrate, before)
 
     def _count(self, before: SearchReport, after: SearchReport) -> float:
         """Returns the lead of the player to move if the game ends with a pass."""

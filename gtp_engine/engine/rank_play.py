@@ -23,7 +23,7 @@ _SEES_ATARI = 32
 # Chosen by judgement.
 LARGE_GROUP = 5  # stones: an atari of as many is answered, by weak players not always (`Strength.alertness`)
 _SETTLED = 0.9  # ownership from which a point counts as settled,
-_NEEDED = 0.02  # unless the policy gives a move there this much: a threat has to be answered
+_NEEDED = 0.02  # unless the policy gives a move there this much: a threat, which a pass is not, has to be answered
 _LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing
 _SURE = 0.5  # the policy's probability of a move that is right although it looks absurd: a nakade, for example
 _LOST = -0.5  # ownership below which a group is not worth an answer
@@ -50,7 +50,7 @@ class Blunders:
         index = index_of_point(point, self._game.width, self._game.height)
         if self._proven[index] != EMPTY or self.is_own_eye(point) or self._is_on_empty_edge(index):
             return True
-        if abs(self._ownership[index]) >= _SETTLED and self._priors[index] < _NEEDED:
+        if self._is_settled(index) and (self._game.passes or self._priors[index] < _NEEDED):
             return True
         return not self._is_sure(point) and self._gives_stones_away(point)
 
@@ -58,15 +58,29 @@ class Blunders:
         """Returns whether a player who is not sure of the end may try a legal move, whatever the network thinks of it.
 
         That is so between stones of both colours, unless the rules tell that the move is useless: it takes a border
-        point, saves or attacks what is not settled, or captures what is dead. Under territory rules it costs a point to
-        capture what is proven dead.
+        point, saves or attacks what is not settled, or captures what is dead. After the opponent's pass dead stones are
+        captured only if one move does it: the count shows the others. Under territory rules it costs a point to capture
+        what is proven dead.
         """
         if point not in self._open or self.is_own_eye(point):
             return False
-        owner = self._proven[index_of_point(point, self._game.width, self._game.height)]
+        index = index_of_point(point, self._game.width, self._game.height)
+        owner = self._proven[index]
         if owner != EMPTY and (owner != self._me or self._game.rules.scoring != "AREA"):
             return False
+        if self._game.passes and self._is_settled(index) and not self._captures(point):
+            return False
         return self._is_sure(point) or not self._gives_stones_away(point)
+
+    def _is_settled(self, index: int) -> bool:
+        """Returns whether the network is sure whose a point is."""
+        return bool(abs(self._ownership[index]) >= _SETTLED)
+
+    def _captures(self, point: int) -> bool:
+        """Returns whether a legal move captures something."""
+        after = self._game.copy()
+        after.play(self._me, point)
+        return after.captures(self._me) > self._game.captures(self._me)
 
     @functools.cached_property
     def _open(self) -> set[int]:

@@ -127,6 +127,26 @@ def test_no_weak_rank_passes_on_an_open_board(rank: str) -> None:
                 assert engine.best_move(WHITE).point != PASS
 
 
+# A game that Black has lost: White's walls are closed, and everything within is White's.
+LOST = """
+    D6 E4 D4 D5 E5 C5 C4 C6 C7 E6 D7 B4 B3 C3 D3 E3 C2 D2 F3 F4 C3 G5 F8 G7 F7 F2 G3 H3 B6 F6 D1 E2 C1 G8 E7 F5 F9 B5 G1
+    B7 A8 B8 A9 A7
+"""
+
+
+@pytest.mark.parametrize("rank", ["25k", "20k", "15k", "10k"])
+def test_after_a_pass_a_rank_captures_what_one_move_takes_and_passes_too(rank: str) -> None:
+    """The rest is not chased: the count shows which stones are dead."""
+    with engine_at(rank, network="b6c64-19x19") as engine:
+        engine.load(played(LOST))
+        moves = 0
+        while not engine.game.is_over:
+            engine.play(BLACK, PASS)
+            moves += engine.best_move(WHITE).point != PASS
+        assert 0 < moves <= 8
+        assert engine.game.score(engine.dead_stones().result()).winner == WHITE
+
+
 @pytest.mark.parametrize("rank", ["25k", "12k"])
 def test_dead_stones_are_captured_before_the_first_pass_where_that_costs_nothing(rank: str) -> None:
     with Engine(EngineSettings(NETWORK, threads=1, seed=1, rank=rank), width=7) as engine:
