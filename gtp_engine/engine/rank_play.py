@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..go.board import CAUGHT_BEFORE, Board
+from ..go.board import Board
 from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index, xy
 from ..go.game import Game
+from ..go.ladders import caught_stones, new_workspace
 from ..go.life import proven_owners
 from ..go.regions import Chain, chain_at, find_regions, points_of
-from ..search.evaluate.features import mark_caught, new_workspace
 from ..search.report import SearchReport
 from .ranks import Strength
 
@@ -43,7 +43,7 @@ class Blunders:
         self._stride = game.width + 1
         self._workspace = new_workspace()
         self._proven = proven_owners(game).reshape(-1)
-        self._caught = self._find_caught(game)
+        self._caught = caught_stones(self._board, self._workspace)
 
     def is_absurd(self, point: int) -> bool:
         """Returns whether no player makes this legal move."""
@@ -136,27 +136,28 @@ class Blunders:
         """Returns whether after a move the chain of this stone has two liberties and is not caught."""
         after = self._game.copy()
         after.play(self._me, point)
-        chain = chain_at(after.board[0], stone)  # None: suicide
-        return chain is not None and len(chain.liberties) > 1 and not self._find_caught(after)[stone]
+        board = after.board[0]
+        chain = chain_at(board, stone)  # None: suicide
+        return chain is not None and len(chain.liberties) > 1 and stone not in caught_stones(board, self._workspace)
 
     def _gives_stones_away(self, point: int) -> bool:
         """Returns whether a move saves caught stones in vain, or puts several into atari, and captures nothing."""
         around = {chain_at(self._board, near) for near in self._near(point)}
         own = [chain for chain in around if chain and chain.colour == self._me]
-        in_vain = any(len(chain.liberties) == 1 and self._caught[min(chain.stones)] for chain in own)
+        in_vain = any(len(chain.liberties) == 1 and min(chain.stones) in self._caught for chain in own)
         stones = 1 + sum(len(chain.stones) for chain in own)
         if not in_vain and stones < _LARGE_SACRIFICE:
             return False
+        if self._captures(point):
+            return False
         after = self._game.copy()
         after.play(self._me, point)
-        if after.captures(self._me) > self._game.captures(self._me):
-            return False
         chain = chain_at(after.board[0], point)
         if chain is None:
             return True  # suicide
         if len(chain.liberties) == 1:
             return in_vain or stones >= _LARGE_SACRIFICE
-        return in_vain and bool(self._find_caught(after)[point])
+        return in_vain and point in caught_stones(after.board[0], self._workspace)
 
     # The board.
 
@@ -166,12 +167,6 @@ class Blunders:
     def _in_atari(self, stone: int) -> bool:
         chain = chain_at(self._board, stone)
         return chain is not None and len(chain.liberties) == 1
-
-    def _find_caught(self, game: Game) -> np.ndarray:
-        """Returns which stones a ladder catches, by point."""
-        marked = game.board.copy()
-        mark_caught(game.board[0], CAUGHT_BEFORE, self._workspace, marked[0])
-        return np.asarray(marked[0]["ladders"] & CAUGHT_BEFORE, bool)
 
 
 def ways_out(board: Board, chain: Chain) -> frozenset[int]:

@@ -38,7 +38,7 @@ from .board import (
     take_back,
 )
 from .coords import EMPTY, PASS, WALL
-from .points import index_of_point
+from .points import index_of_point, point_of_index
 
 MAX_MOVES = 25_000  # moves played in one reading, then the chain counts as escaped
 _MAX_DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
@@ -349,3 +349,11 @@ def _mark_chain(board: Board, head: int, marks: np.ndarray) -> None:
         stone = board["next_stone"][stone]
         if stone == head:
             return
+
+
+def caught_stones(board: Board, workspace: np.ndarray | None = None) -> frozenset[int]:
+    """Returns the points of the stones that a ladder catches, as `find_ladders` finds them; it may be given memory."""
+    width, height = int(board["width"]), int(board["height"])
+    caught, working = (np.zeros(width * height, np.bool_) for _ in range(2))
+    find_ladders(board, new_workspace() if workspace is None else workspace, caught, working)
+    return frozenset(point_of_index(int(index), width, height) for index in np.flatnonzero(caught))

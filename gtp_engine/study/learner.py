@@ -1,6 +1,6 @@
 """Somebody who takes the first steps: the step, the position on its board, and what there is to say about it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,15 +15,14 @@ from ..engine.ranks import WEAKEST
 from ..go.coords import BLACK, PASS, WHITE
 from ..go.game import Game
 from ..go.life import area_map
-from ..go.regions import chains_of
 from ..search.request import Limits
 from ..table.database import Change, Database
 from ..table.played_game import Mode, PlayedGame, check_move
+from .ataris import find_ataris, sentences_about, shapes_of, what_to_do
 from .first_steps import FIRST_CAPTURE, GAME, REFUSED, WIN, Step
 
 _BY_THE_RULES = ("error.ko", "error.suicide")  # refusals that a text of the step explains
 ASKED, RIGHT, WRONG, DRAWN = "asked", "right", "wrong", "drawn"
-_MOST_ATARIS = 3  # that are put into words at a time, by judgement; the board marks all
 
 
 @dataclass
@@ -176,7 +175,7 @@ class Learner:
         name, said = "passes" if last == PASS else "plays", list[Phrase]()
         if self.step.is_task or last == PASS:
             said.append(Phrase(name, {"colour": Phrase("white"), "move": self.game.vertex(last)}))
-        return said if self.step.is_task else [*said, *ataris(self.game)]
+        return said if self.step.is_task else [*said, *sentences_about(find_ataris(self.game), self.game)]
 
     @property
     def owners(self) -> NDArray[np.int8] | None:
@@ -186,7 +185,7 @@ class Learner:
     def hint(self) -> list[Phrase]:
         """Returns advice: in a game the ataris, on a board with a task a move that solves it."""
         if not self.step.is_task:
-            return ataris(self.game) or [Phrase("steps.noAtari")]
+            return what_to_do(self.game)
         if self.state != ASKED:
             self.again()
         point = self.step.solution(self.game, self.step.moves - self._played)
@@ -197,32 +196,10 @@ class Learner:
         """Returns shapes by point: the stones that the task is about, or those in atari."""
         if self.step.is_task:
             return dict.fromkeys(self.step.target(self.game), "triangle")
-        return atari_marks(self.game)
+        return shapes_of(find_ataris(self.game))
 
 
-# Ataris, and the opponent who sees them.
-
-
-def atari_marks(game: Game, own: int = BLACK) -> dict[int, str]:
-    """Returns a triangle for each own stone in atari, and a square for each that can be taken."""
-    return {
-        point: "triangle" if chain.colour == own else "square"
-        for chain in chains_of(game.board[0])
-        if len(chain.liberties) == 1 and (chain.colour == own or game.is_legal(min(chain.liberties), own))
-        for point in chain.stones
-    }
-
-
-def ataris(game: Game, own: int = BLACK) -> list[Phrase]:
-    """Returns a sentence for each of the largest chains that can be taken or are own ones in atari, in this order."""
-    marked, said = atari_marks(game, own), list[Phrase]()
-    chains = [chain for chain in chains_of(game.board[0]) if chain.stones <= marked.keys()]
-    chains.sort(key=lambda chain: (-len(chain.stones), chain.colour == own))
-    for chain in chains[:_MOST_ATARIS]:
-        name, place = "steps.inAtari" if chain.colour == own else "steps.canTake", game.vertex(max(chain.stones))
-        (liberty,) = chain.liberties
-        said.append(Phrase(name, {"count": len(chain.stones), "place": place, "move": game.vertex(liberty)}))
-    return said
+# The opponent, who sees ataris.
 
 
 def ask_opponent(engine: Engine, game: Game) -> "Future[Decision]":
@@ -233,14 +210,5 @@ def ask_opponent(engine: Engine, game: Game) -> "Future[Decision]":
 
 def opponent_move(game: Game, decision: Decision) -> int:
     """Returns the opponent's move: a capture if there is one, otherwise what the engine has decided on."""
-    return next(_captures(game), decision.point)
-
-
-def _captures(game: Game) -> Iterator[int]:
-    for chain in chains_of(game.board[0]):
-        if (
-            chain.colour != game.to_move
-            and len(chain.liberties) == 1
-            and game.is_legal(liberty := min(chain.liberties))
-        ):
-            yield liberty
+    captures = (atari.move for atari in find_ataris(game, game.to_move) if atari.chain.colour != game.to_move)
+    return next(captures, decision.point)

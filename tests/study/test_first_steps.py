@@ -12,8 +12,9 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.base.languages.texts import LANGUAGES, Phrase
 from gtp_engine.go.coords import PASS, WHITE, point_of_index
 from gtp_engine.go.game import Game
+from gtp_engine.study.ataris import find_ataris, sentences_about, shapes_of, what_to_do
 from gtp_engine.study.first_steps import FIRST_CAPTURE, GAME, Step, read_steps
-from gtp_engine.study.learner import ASKED, DRAWN, RIGHT, WRONG, Learner, atari_marks, ataris
+from gtp_engine.study.learner import ASKED, DRAWN, RIGHT, WRONG, Learner
 from gtp_engine.table.database import Database
 
 TEXT = files("gtp_engine.study").joinpath("first_steps.toml").read_text("utf-8")
@@ -139,28 +140,57 @@ def test_a_move_is_taken_back_with_the_answer() -> None:
     assert not undone.game.is_legal("C3")  # the ko is there again
 
 
-def test_of_many_ataris_the_largest_three_are_put_into_words() -> None:
+def said_of(game: Game) -> list[tuple[object, ...]]:
+    said = sentences_about(find_ataris(game), game)
+    return [(phrase.name, *(phrase.values[key] for key in ("count", "place", "move"))) for phrase in said]
+
+
+def test_the_moves_that_take_and_save_most_are_put_into_words() -> None:
     game = Game(7)
-    black, white = "C7 D7 E7 B6 C5 D5 E5 A1 B1 G6 G3", "C6 D6 E6 A2 B2 G7 G4 F3"
+    black, white = "C7 D7 E7 B6 C5 D5 E5 A1 B1 D2 G6 G3", "C6 D6 E6 A2 B2 G7 G4 F3"
     game.set_up(black.split(), white.split())
-    assert [(said.name, said.values["count"], said.values["place"]) for said in ataris(game)] == [
-        ("steps.canTake", 3, "E6"),
-        ("steps.inAtari", 2, "B1"),
-        ("steps.canTake", 1, "G7"),
+    expected = [("steps.canTake", 3, "E6", "F6"), ("steps.inAtari", 2, "B1", "C1"), ("steps.canTake", 1, "G7", "F7")]
+    assert said_of(game) == expected
+    assert len(shapes_of(find_ataris(game))) == 7, "the board marks that at G3 too"
+
+
+def test_a_capture_that_frees_own_stones_is_named_before_one_that_does_not() -> None:
+    """A7 would be suicide: only the capture at D7 saves the stone at B7."""
+    game = Game(7)
+    game.set_up(["B7", "C6", "F1"], ["C7", "A6", "B6", "G1"])
+    assert said_of(game) == [
+        ("steps.canTake", 1, "C7", "D7"),
+        ("steps.inAtari", 1, "B7", "D7"),
+        ("steps.canTake", 1, "G1", "G2"),
     ]
-    assert len(atari_marks(game)) == 7, "the board marks that at G3 too"
+
+
+def test_an_extension_that_saves_nothing_is_not_advised() -> None:
+    saved, short, ladder = (Game(5, komi=0) for _ in range(3))
+    saved.set_up(["A1", "A4"], [], WHITE)
+    short.set_up(["A1"], ["A3"], WHITE)
+    ladder.set_up(["A1"], [], WHITE)
+    for game in (saved, short, ladder):
+        game.play(WHITE, "B1")
+        assert said_of(game) == [("steps.inAtari", 1, "A1", "A2") if game is saved else ("steps.lost", 1, "A1", "pass")]
+        assert shapes_of(find_ataris(game)) == {game.point("A1"): "triangle"}
+    short.play("black", "D2")
+    short.play(WHITE, "D4")
+    assert what_to_do(short) == [], "it is said once, and the stone is still in atari"
 
 
 def test_the_first_capture_ends_a_game_for_either_player() -> None:
     won = learner(5, "A2")
     assert won.needs_reply
     won.reply(won.game.point("A1"))
-    assert ataris(won.game) == [Phrase("steps.canTake", {"count": 1, "place": "A1", "move": "B1"})]
+    assert sentences_about(find_ataris(won.game), won.game) == [
+        Phrase("steps.canTake", {"count": 1, "place": "A1", "move": "B1"})
+    ]
     won.play(won.game.point("B1"))
     assert (won.state, won.said, won.needs_reply) == (RIGHT, "right", False)
     lost = learner(5, "A1")
     lost.reply(lost.game.point("A2"))
-    assert lost.remarks == [Phrase("steps.inAtari", {"count": 1, "place": "A1", "move": "B1"})]
+    assert [remark.name for remark in lost.remarks] == ["steps.lost"], "a ladder along the edge"
     lost.play(lost.game.point("E5"))
     lost.reply(lost.game.point("B1"))
     assert (lost.state, lost.said) == (WRONG, "wrong")
@@ -179,9 +209,9 @@ def test_ataris_are_marked_unless_they_cannot_be_taken_now() -> None:
     game.play("white", "B3")  # a ko: Black may not take back at once
     game.play("black", "E4")
     game.to_move = "white"
-    assert atari_marks(game) == {game.point("E1"): "triangle", game.point("B3"): "square"}
+    assert shapes_of(find_ataris(game)) == {game.point("E1"): "triangle", game.point("B3"): "square"}
     game.undo()
-    assert {game.vertex(point): shape for point, shape in atari_marks(game).items()} == {"E1": "triangle"}
+    assert {game.vertex(point): shape for point, shape in shapes_of(find_ataris(game)).items()} == {"E1": "triangle"}
 
 
 def test_the_step_is_remembered(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_ataris_are_marked_in_the_game_after_the_steps(desk: Desk) -> None:
     desk.played.commit(Decision(WHITE, desk.played.game.point("A2")))
     desk.session.changed()
     desk.session.save_changes()
-    assert desk.state["ataris"] == [{"name": "steps.inAtari", "values": {"count": 1, "place": "A1", "move": "B1"}}]
+    assert desk.state["ataris"] == [{"name": "steps.lost", "values": {"count": 1, "place": "A1", "move": "pass"}}]
     assert desk.state["drawn"]["marks"] == {"A1": "triangle"}
     saved = open_game(desk.saved())
     desk.send("resign")
@@ -133,4 +133,4 @@ def test_ataris_are_marked_in_the_game_after_the_steps(desk: Desk) -> None:
     desk.played.load(saved)
     again = new_session(desk.played, lambda documents: None, desk.calls.put)
     (document,) = (part.document() for part in again.parts if part.name == "steps")
-    assert document["helps"] and [said["name"] for said in document["ataris"]] == ["steps.inAtari"]
+    assert document["helps"] and [said["name"] for said in document["ataris"]] == ["steps.lost"]

@@ -11,15 +11,15 @@ from ...engine.engine import Decision, Engine
 from ...go.coords import BLACK, EMPTY, PASS, parse_vertex
 from ...go.drawing import Marks
 from ...go.game import Game
-from ...go.regions import chains_of
+from ...study.ataris import find_ataris, what_to_do
 from ...study.first_steps import GAME
-from ...study.learner import ASKED, RIGHT, Learner, ask_opponent, atari_marks, ataris, opponent_move
+from ...study.learner import ASKED, RIGHT, Learner, ask_opponent, opponent_move
 from ...table.played_game import PlayedGame
 from .board import board_view
 from .screen import Screen
 from .words import example_point, parse_line
 
-_LIBERTY = {True: "!", False: "+"}  # of own stones in atari, and of others
+_MOVE = {True: "!", False: "+"}  # that saves own stones in atari, and that takes others
 # What is typed in the place of a point; Enter does as `next` after a right answer.
 _WORDS = ("undo", "hint", "again", "next", "back", "quit")
 _LANGUAGES = {word: code for code in LANGUAGES for word in (code, texts(code).name.lower())}
@@ -84,16 +84,13 @@ class Lessons:
         return played.saved is not None and self.learner.continues(played)
 
     def marks(self, game: Game) -> Marks:
-        """Returns marks at the last liberties of stones in atari."""
-        marked, labels = atari_marks(game), dict[int, str]()
-        for chain in chains_of(game.board[0]):
-            if chain.stones <= marked.keys():
-                labels[min(chain.liberties)] = _LIBERTY[chain.colour == BLACK]
-        return Marks(labels=labels)
+        """Returns marks on the moves that take stones, or save own ones."""
+        ataris = (atari for atari in find_ataris(game) if atari.move != PASS)
+        return Marks(labels={move: _MOVE[chain.colour == BLACK] for chain, move in ataris})
 
     def ataris(self, game: Game) -> str:
         """Returns the sentences about ataris in a game."""
-        return "\n".join(map(self._said, ataris(game) or [Phrase("steps.noAtari")]))
+        return "\n".join(map(self._said, what_to_do(game)))
 
     def _describe(self, learner: Learner) -> None:
         """Shows the step as it stands, and what it is about."""

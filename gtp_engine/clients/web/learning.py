@@ -8,8 +8,9 @@ from ...base.languages.texts import Phrase
 from ...engine.engine import Decision
 from ...go.coords import colour_name
 from ...go.game import Game
+from ...study.ataris import find_ataris, shapes_of, what_to_do
 from ...study.first_steps import Step, read_steps
-from ...study.learner import Learner, ask_opponent, atari_marks, ataris, opponent_move
+from ...study.learner import Learner, ask_opponent, opponent_move
 from ...table.database import Database
 from .opening import Opening
 from .playing import ownership_of
@@ -129,7 +130,7 @@ class Learning(Part):
 
     def document(self) -> Document:
         helps = self._is_helping and self.played.is_humans_turn
-        said = ataris(self.played.game) or [Phrase("steps.noAtari")] if helps else []
+        said = what_to_do(self.played.game) if helps else []
         return {
             "helps": self.follows_position and self.played.result is None,
             "ataris": [*map(phrase_parts, said)],
@@ -163,4 +164,4 @@ class Learning(Part):
 
     def draw(self, drawn: Drawn) -> None:
         if self._is_helping:
-            drawn.shapes = {**atari_marks(self.played.game), **drawn.shapes}
+            drawn.shapes = {**shapes_of(find_ataris(self.played.game)), **drawn.shapes}
