@@ -136,5 +136,10 @@ def test_the_last_step_begins_a_game_with_marked_ataris(learning: Any) -> None:
     expect(page.locator("#step-unmark")).to_be_visible()
     expect(page.locator("#first-steps .said")).not_to_be_empty()
     expect(page.locator("#hint")).to_be_hidden()
+    page.set_viewport_size({"width": 375, "height": 667})
+    below = "(said) => said.getBoundingClientRect().bottom <= said.nextElementSibling.getBoundingClientRect().top"
+    said = page.locator("#first-steps .said")
+    said.evaluate("(said) => { said.textContent = 'Your 2 stones at G3 are in atari. '.repeat(9); }")
+    assert said.evaluate(below)  # the button covers nothing of a long text
     page.click("#step-unmark")
     expect(page.locator("#first-steps")).to_be_hidden()
