@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import click, expect, press, wait_for_status
+from peers.conftest import click, expect, paste, press, wait_for_status
 
+from gtp_engine.study.kept_problems import Card, Missed
+from gtp_engine.study.problem_sgf import collection
 from gtp_engine.table.database import Change, Database
 
 pytestmark = pytest.mark.peer
@@ -23,18 +25,22 @@ def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, data: Pa
     expect(page.locator("#practise")).to_be_hidden()
     click(page, "C9")
     wait_for_status(page, "C9 does not work: the group lives.")
+    expect(page.locator("#verdict")).to_contain_text("Black to move · Kill the group at D9.")  # what is sought stays
     expect(page.locator("#verdict")).to_contain_text("Again tomorrow.")
+    expect(page.locator("#actions .primary")).to_have_id("problem-again")
     expect(page.locator("#announcement")).to_contain_text("White plays B9")
     press(page, "#undo")
     expect(page.locator("#drawing .black circle")).to_have_count(7)
     press(page, "#solution")
     expect(page.locator("#life-moves")).to_contain_text("B9: dies")
+    expect(page.locator("#actions .primary")).to_have_id("problem-after")
     page.locator("#problem-after").press("Enter")
     wait_for_status(page, "White to move · Save the group at D9.")
+    expect(page.locator("#heading")).to_have_text("\u2068corner 2\u2069")
     expect(page.locator("#problem-after")).to_be_hidden()
     expect(page.locator("#practise")).to_be_hidden()  # nothing is due before tomorrow
     Database(data / "gtp_engine.db").change(Change("UPDATE problems SET due = '2026-01-01'"))
-    press(page, "#problem-again")
+    press(page, "#problem-before")
     expect(page.locator("#practise")).to_have_text("Problems due today: 1")
     press(page, "#practise")
     expect(page.locator("#problem-count")).to_have_text("of 1")
@@ -43,3 +49,12 @@ def test_a_problem_is_failed_and_comes_again(page: Any, tmp_path: Path, data: Pa
         page.locator("#board").press(key)
     wait_for_status(page, "Right! The group dies.")
     expect(page.locator("#verdict")).to_contain_text("Again in 2 days.")
+
+
+def test_a_problem_that_was_pasted_is_called_by_its_number_and_says_its_task_once(page: Any) -> None:
+    card = Card("", "(;SZ[7]AB[cc]AW[ee];B[ce];W[ec])", Missed("A7", 2.5, ("D4",)))
+    paste(page, collection([card], "en"))
+    wait_for_status(page, "Black to move · In the game A7 lost about 3 points: play better.")
+    expect(page.locator("#heading")).to_have_text("Problem 1")
+    expect(page.locator("#comment")).to_be_hidden()
+    expect(page.locator("#problem-again")).to_be_hidden()  # nothing has been tried

@@ -136,6 +136,9 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     expect(page.locator("#graph .cursor")).to_be_hidden()
     page.locator("body").press("Escape")
     expect(value).to_be_visible()
+    press(page, "#keep")
+    expect(page.locator("#verdict")).to_have_text("Kept as a problem")
+    expect(page.locator("#keep")).to_be_hidden()
 
 
 def test_a_review_is_stopped(page: Any) -> None:

@@ -243,6 +243,7 @@ def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk, 
     open_files(desk, collection([card], "en"))
     exercise = desk.state["exercise"]
     assert exercise["isRead"] and exercise["missed"] == {"move": "A7", "points": 3} and not exercise["game"]
+    assert desk.state["comment"] == ""  # which says the same
     desk.play_and_wait("D4")
     verdict = desk.state["exercise"]["verdict"]
     assert (verdict["by"], verdict["isRight"]) == ("search", True)

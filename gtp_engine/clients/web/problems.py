@@ -40,7 +40,8 @@ from .values import LEAST_LOSS
 _VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
 _LOOKED_AT = 20  # games of a collection: the first ones may be a title page
-_SHOWN = ("C", "TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is said and marked there
+_MARKS = ("TR", "SQ", "CR", "MA", "LB")  # properties of the node of a problem: what is marked,
+_SHOWN = ("C", *_MARKS)  # and said there
 # Stones of White, or a mistake that was saved: what has neither is not even split.
 _PROBLEM = re.compile(rb"A(?:dd)?W(?:hite)?\s*\[[A-Za-z]{2}[\]:]|" + LOST.encode() + rb"\s*\[")
 T = TypeVar("T")
@@ -205,7 +206,8 @@ class Problems(Part):
         """Returns the position of a problem as a game that is not kept, and what there is to find in it."""
         tree, key = GameRecord.from_game(problem.game), key_of(problem.game)
         end = tree.main_line[-1]
-        tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in _SHOWN})
+        shown = _SHOWN if problem.missed is None else _MARKS  # the page itself says what is sought of a mistake
+        tree.change(end, end.properties | {n: v for n, v in problem.node.properties.items() if n in shown})
         exercise = _Exercise(source, problem, key, end, self._kept.card(key) or Card(source.name))
         return replace(open_tree(tree).as_record(), is_kept=False), exercise
 
@@ -447,7 +449,10 @@ class Problems(Part):
         said: Document = {
             "name": exercise.source.name,
             # A mistake in a game of the reader's own has no name.
-            "game": missed and not exercise.source.name and {"day": missed.day, "number": missed.number},
+            "game": missed
+            and missed.number
+            and not exercise.source.name
+            and {"day": missed.day, "number": missed.number},
             "toMove": colour_name(exercise.player),
             "isRead": exercise.is_read,
             "group": exercise.group,
@@ -511,7 +516,8 @@ def _read_collection(files: Sequence[tuple[str, bytes]]) -> _Collection | None:
     sources, others = list[_Source](), list[str]()
     for name, data in files:
         games = split_games(data) if _PROBLEM.search(data.replace(b"\0", b"")) else []
-        sources += (_Source(f"{PurePath(name).stem[:80]} {number}", game) for number, game in enumerate(games, 1))
+        stem = PurePath(name).stem[:80]
+        sources += (_Source(f"{stem} {number}" if stem else "", game) for number, game in enumerate(games, 1))
         others += [] if games else [name]
     place = next((place for place, source in enumerate(sources[:_LOOKED_AT]) if _is_problem(source)), None)
     return None if place is None else _Collection(sources, place, others)

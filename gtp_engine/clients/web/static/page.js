@@ -470,9 +470,9 @@ function showPlayers() {
 }
 
 function showStatus() {
-  const now = statusText(), {exercise} = state.problems;
+  const now = statusText();
   say(find("#status"), now);
-  say(find("#heading"), exercise ? problemName(exercise) : state.game.title || text("title"));
+  say(find("#heading"), state.problems.exercise ? problemName(state.problems) : state.game.title || text("title"));
   document.title = `${now} · ${text("title")}`;
   const said = [isAfterPass() ? "" : lastMoveText(), now].filter(Boolean).join(". ");
   if (said !== announced && !asking()) announce(announced = said);  // which announce their own answers

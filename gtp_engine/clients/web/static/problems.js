@@ -25,9 +25,7 @@ export class Problems {
     Object.assign(this, {exercise, collection});
     find("#practise").hidden = coming.due === 0;
     find("#practise").textContent = text("dueToday", {count: number(coming.due)});
-    find("#keep").hidden = kept === null;
-    find("#keep").disabled = kept;
-    say(find("#keep"), text(kept ? "kept" : "keep"));
+    find("#keep").hidden = kept !== false;
     say(find("#boxes-problem"), coming.problem);
     find("#boxes-problem").hidden = !coming.problem;
     find("#problem-place").hidden = count < 2;
@@ -37,11 +35,13 @@ export class Problems {
     find("#problem-number").max = count;
     find("#problem-before").hidden = !count || place === 0;
     find("#problem-after").hidden = !count || place === count - 1;
-    find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise)));
-    find("#problem-again").hidden = !count;
+    const isWrong = exercise?.verdict?.isRight === false && !exercise.given;
+    find("#problem-again").classList.toggle("primary", isWrong);
+    find("#problem-after").classList.toggle("primary", Boolean(exercise && !isAsked(exercise) && !isWrong));
+    find("#problem-again").hidden = !count || isAsked(exercise);
     for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
     find("#forget").hidden = !exercise || !exercise.due;
-    say(find("#verdict"), exercise ? noteText(exercise, hasLines) : "");
+    say(find("#verdict"), exercise ? noteText(exercise, hasLines) : kept ? sentence(text("kept")) : "");
     find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
@@ -52,8 +52,12 @@ function isAsked(exercise) {
   return Boolean(exercise && exercise.result === null && !exercise.given && (!exercise.isRead || exercise.goal || exercise.missed));
 }
 
-// A mistake of a game of the reader's own has the day of the game and the number of the move as its name.
-export function problemName({name, game}) { return game ? text("ownProblem", {day: date(game.day), number: number(game.number)}) : `\u2068${name.trim()}\u2069`; }
+// A mistake of a game of the reader's own has the day of the game and the number of the move as its name; what has no
+// name, such as a problem that was pasted, is called by its place.
+export function problemName({exercise: {name, game}, collection: {place}}) {
+  if (game) return text("ownProblem", {day: date(game.day), number: number(game.number)});
+  return name ? `\u2068${name}\u2069` : text("problemNamed", {number: number(place + 1)});
+}
 
 // The sentence of a problem: whether the move that was tried is right, or what is sought.
 export function problemText(exercise) { return exercise.verdict ? sentence(verdictText(exercise.verdict)) : goalText(exercise); }
@@ -67,9 +71,9 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   return group ? `${moves} · ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
 }
 
-// What there is to know besides: what was shown, on what the proof rests, and when the problem comes again.
-function noteText({verdict, given, result, due}, hasLines) {
-  const said = [];
+// What there is to know besides: what is sought, what was shown, on what the proof rests, and when the problem comes again.
+function noteText(exercise, hasLines) {
+  const {verdict, given, result, due} = exercise, said = verdict ? [`${sentence(goalText(exercise))}\n`] : [];
   if (!verdict && given && (given !== "solver" || hasLines)) said.push(text({solver: "solutionShown", search: "solutionOfSearch", record: "solutionOfRecord"}[given]));
   if (verdict?.walls.length) said.push(text("ifWallsLive", {stones: verdict.walls.join(" ")}));
   if (verdict?.isConditional) said.push(text("ifEnclosed"));
