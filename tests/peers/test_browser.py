@@ -356,13 +356,16 @@ def test_two_people_finish_a_game(page: Any) -> None:
     wait_for_status(page, "wins by")
     before = page.inner_text("#status")
     expect(page.locator("#sums")).to_have_text(re.compile(r"Black \d+, White \d+ \+ 7"))
-    expect(page.locator("#count-help")).to_be_visible()
+    expect(page.locator("#count-help")).to_contain_text("No stones count as dead.")
+    expect(page.locator("#board-help")).to_be_hidden()
     click(page, "G5")
     page.wait_for_function("before => document.querySelector('#status').innerText !== before", arg=before)
+    expect(page.locator("#count-help")).to_contain_text("Stones with a square")
     page.click("text=How would they be captured?")
     expect(page.locator("#captures li").first).to_have_text(re.compile(r"^[A-J]\d: "))
     press(page, "#undo")
     expect(page.locator("#sums")).to_be_hidden()
+    expect(page.locator("#board-help")).to_contain_text("Click a point to play there.")
 
 
 def test_who_runs_out_of_time_loses(page: Any, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ export class Count {
     list.hidden = !count?.captures;
     if (!count) return;
     say(sums, sumsText(count));
+    say(help, text(dead.length ? "countHelp" : "countNoneDead"));
     say(this.ask, text("count.how"));
     list.replaceChildren(...(count.captures ?? []).map((capture) => make("li", {}, captureText(capture))));
   }

@@ -380,6 +380,7 @@ function show(before = state) {
   find("#branch").dataset.sight = mistakes.isRunning ? "play" : "play review";  // one row has room for that which ends it
   find("#back").hidden = !state.review.hasAside;
   find("#branch").hidden = position.place === position.moves && game.humans.length < 2 && !play.isOver;
+  say(find("#board-help"), play.isOver ? "" : text("boardHelp"));
   find("#resign").disabled = play.result !== null || position.moves === 0 || position.place < position.moves;
   showPlayers();
   showStatus();
