@@ -23,7 +23,7 @@ from ..go.sgf.record import APPLICATION
 from ..go.sgf.values import escaped, rules_text
 from ..search.request import Limits
 from .game_clock import GameClock, overtime_text
-from .saved_games import HUMAN, GameFile, Notes, SavedGame, read_notes
+from .saved_games import HUMAN, GameFile, Notes, SavedGame, is_own, read_notes
 
 
 class Mode(Enum):
@@ -69,6 +69,7 @@ class PlayedGame:
         self._save_comments = comments
         self._has_clock = has_clock
         self._is_paused = False
+        self.given = 0  # the moves that the game began with and that others have played, such as those of a record
         self.is_unsaved = False  # whether a change waits to be saved
         # Called after a change, to save it: `save`, or what has it called when the change has been shown.
         self.keep: Callable[[], object] = self.save
@@ -76,6 +77,8 @@ class PlayedGame:
 
     def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved  # the game that it continues; None for a new one
+        if saved is not None:
+            self.given = 0 if is_own(saved.tree) else len(saved.game.moves)
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node  # that of the engine's position
         self.tree.application = APPLICATION
@@ -385,9 +388,15 @@ class PlayedGame:
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game from a position; this one stays if the engine refuses the board, which raises UserError."""
+        goes_on, given = self.mode is Mode.GAME and self.humans == humans, len(game.moves)
         self.engine.load(game)
-        self.humans = humans
+        self.humans, self.given = humans, min(self.given, given) if goes_on else given
         self._begin(None, time)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the moves of the main line that were played here, and are not `given`."""
+        return range(self.given + 1, len(self.tree.moves) + 1)
 
     def _label(self) -> str:
         """Returns the board and the opponent for the name of a new file."""

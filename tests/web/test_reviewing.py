@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from web.conftest import LIMIT, NEW, RECORD, Desk
+from web.conftest import FROM_HERE, LIMIT, NEW, RECORD, Desk
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
@@ -201,6 +201,21 @@ def test_a_mistake_that_was_told_costs_the_same_when_the_game_goes_on(pupil: Des
     after = told()
     same = (before.keys() & after.keys()) - {last}
     assert same and [after[number] for number in same] == [before[number] for number in same]
+
+
+def test_a_lesson_after_a_record_judges_only_what_was_played_here(pupil: Desk, tasks: list[ReviewTask]) -> None:
+    pupil.send("open", sgf="(;SZ[7];B[aa];W[dd];B[ga];W[cd])")
+    pupil.send("go", move=4)
+    pupil.send("branch", **FROM_HERE)
+    pupil.send("resign")
+    assert pupil.state["review"] is None and not tasks  # the person has played nothing
+    pupil.send("undo")
+    pupil.play_and_wait("C3")
+    pupil.send("resign")
+    end_of_lesson(pupil)
+    (task,) = tasks
+    assert task.numbers == range(5, pupil.state["moves"] + 1)
+    assert {mistake["number"] for mistake in pupil.state["review"]["mistakes"]} <= {5, 7}
 
 
 def test_without_a_network_there_is_no_lesson(desk: Desk, tasks: list[ReviewTask]) -> None:

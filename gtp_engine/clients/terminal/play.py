@@ -504,15 +504,14 @@ class TerminalGame:
             self._print(line)
 
     def _command_lesson(self, _: str) -> None:
-        game = self._engine.game
         if not self._played.result:
             raise UserError("the game is not over: resign or pass first; why is about any move")
-        if not game.moves:
+        if not self._played.numbers:
             raise UserError("no move has been played")
         if self._lesson is None:
             player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
             record, engine = self._played.update_record(is_copy=True).copy(), self._engine
-            task = ReviewTask(record, player=player, rules=engine.rules, komi=engine.komi)
+            task = ReviewTask(record, self._played.numbers, player, engine.rules, engine.komi)
             self._lesson = self._given(after_game(task, self._network_settings(), self._known))
             database = Database()
             keep_review(database, self._lesson, is_lesson=True)

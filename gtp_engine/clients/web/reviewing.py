@@ -132,7 +132,7 @@ class Reviewing(Part):
     def after_end(self) -> None:
         """Begins the lesson about a game that a person has played against the engine."""
         played, (person, *others) = self.played, self.played.humans
-        has_moved = any(move.colour == person for move in played.game.moves)
+        has_moved = any(move.colour == person for move in played.game.moves[played.given :])
         is_taught = self.job is not None and self.job.is_lesson and self.job.positions[-1] is played.node
         can_teach = self.session.is_ready and played.engine.network is not None
         if not others and has_moved and can_teach and not is_taught:
@@ -145,7 +145,8 @@ class Reviewing(Part):
         from ...study.reviewer import ReviewTask
 
         tree, engine = self.played.update_record(is_copy=True), self.played.engine
-        task = ReviewTask(tree.copy(), player=player, rules=engine.rules, komi=engine.komi)
+        numbers = self.played.numbers if is_lesson else None
+        task = ReviewTask(tree.copy(), numbers, player, engine.rules, engine.komi)
         if is_lesson:
             study = after_game(task, engine.settings, self.known)
         else:
