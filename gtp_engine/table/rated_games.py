@@ -23,6 +23,7 @@ class RatedGames:
         # Whether the ranks of the opponent of the game that was begun last have been measured.
         self.is_measured = True
         self._counts = False
+        self._why = ""  # the name of the text that says why the game that was begun last does not count
         self._played = played
         self._opponent: Rank | None = None
         self._stones = 0
@@ -38,9 +39,15 @@ class RatedGames:
         """Whether the present game will count."""
         return self._counts and self.is_present
 
+    @property
+    def uncounted(self) -> str:
+        """The name of the text that says why the present game does not count; "" if it does, or has counted."""
+        return self._why if self.is_present else "uncounted.begun"
+
     def stop_counting(self) -> None:
-        """Has the present game not count."""
-        self._counts = False
+        """Has the present game not count: the engine has helped, or another network plays the rest."""
+        if self.counts:
+            self._counts, self._why = False, "uncounted.help"
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
@@ -64,7 +71,9 @@ class RatedGames:
         engine.settings = replace(engine.settings, rank=opponent)
         self._played.begin(game, humans, time)
         self.is_measured = is_measured(network, *board)
-        self._counts = is_even and self.is_measured
+        self._why = "" if is_even else "uncounted.begun"
+        self._why = self._why or ("" if self.is_measured else "uncounted.unmeasured")
+        self._counts = not self._why
         self._opponent, self._stones, self._tree = opponent, stones, self._played.tree
 
     def count(self) -> bool:
@@ -72,7 +81,8 @@ class RatedGames:
         played, rating, opponent = self._played, self.file.rating, self._opponent
         is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
         has_counted = bool(self.counts and is_enough and played.result and opponent)
-        self._counts = False
+        if self.counts:
+            self._counts, self._why = False, "" if has_counted else "uncounted.short"
         if has_counted and rating is not None and opponent is not None and played.result is not None:
             (human,) = played.humans
             score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5

@@ -5,7 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import NO_MOVE, click, expect, open_settings, opened, press, started, wait_for_status
+from peers.conftest import (
+    NO_MOVE,
+    begin,
+    click,
+    expect,
+    open_settings,
+    opened,
+    play_first_move,
+    press,
+    started,
+    wait_for_status,
+)
 
 pytestmark = [pytest.mark.peer, pytest.mark.slow]  # the program searches with a network
 
@@ -64,7 +75,7 @@ def test_a_game_that_counts_is_ended_only_after_a_question(rated: Any) -> None:
     press(rated, "#undo")
     rated.click("#end-counting")
     expect(rated.locator("#facts")).to_have_text(NO_MOVE)
-    expect(note).to_have_text("This game does not count for your rank.")
+    expect(note).to_contain_text("This game does not count for your rank: the engine helped")
     press(rated, "#score")  # nothing is asked twice
     expect(rated.locator("#opinion")).to_contain_text("Estimate")
     expect(question).to_be_hidden()
@@ -80,3 +91,13 @@ def test_the_question_closes_when_another_page_answers_it(rated: Any) -> None:
     other.click("#end-counting")
     expect(question).to_be_hidden()
     expect(rated.locator("#facts")).to_have_text(NO_MOVE)
+
+
+def test_the_end_of_a_game_at_a_chosen_rank_says_why_it_does_not_count(rated: Any) -> None:
+    begin(rated, size="9", rank="15k")
+    play_first_move(rated)
+    expect(rated.locator("#rank-note")).to_be_hidden()
+    press(rated, "#resign")
+    rated.click("#really-resign")
+    why = "This game does not count for your rank: it is no new and even game against the rank “by your results”."
+    expect(rated.locator("#rank-note")).to_have_text(why)

@@ -41,14 +41,16 @@ def open_desk(tmp_path: Path, file: KeptRating) -> Iterator[Open]:
 def test_the_rank_is_asked_for_once_and_is_that_of_the_first_game(open_desk: Open, file: KeptRating) -> None:
     desk = open_desk()
     assert desk.state["rating"] == {
-        "asks": True, "isKnown": False, "follows": False, "counts": False, "ends": [], "result": None,
+        "asks": True, "isKnown": False, "follows": False, "counts": False, "ends": [], "uncounted": "",
+        "result": None,
     }  # fmt: skip
     desk.refuse("rank", "strength", rank="90k")
     desk.send("strength", rank="12k")
     assert file.rating == first_rating(parse_rank("12k"))
     assert desk.state["rank"] == "12k"
     assert desk.state["rating"] == {
-        "asks": False, "isKnown": True, "follows": True, "counts": True, "ends": [*_HELP, "undo"], "result": None,
+        "asks": False, "isKnown": True, "follows": True, "counts": True, "ends": [*_HELP, "undo"], "uncounted": "",
+        "result": None,
     }  # fmt: skip
     desk.refuse("another game", "strength", rank="5k")
     assert open_desk().state["rating"]["counts"]
@@ -95,7 +97,7 @@ def test_a_game_with_help_does_not_count(open_desk: Open, file: KeptRating, help
     )
     desk.send(helped, **values)
     assert not desk.state["rating"]["counts"] and desk.state["rating"]["follows"]
-    assert desk.state["rating"]["ends"] == []
+    assert desk.state["rating"]["ends"] == [] and desk.state["rating"]["uncounted"] == "uncounted.help"
     desk.send("stop-solve")
     desk.send("resign")
     assert desk.state["rating"]["result"] is None and file.rating is not None and file.rating.games == 0
@@ -130,6 +132,14 @@ def test_a_game_at_a_chosen_rank_is_another_one(open_desk: Open, file: KeptRatin
     desk = open_desk()
     desk.send("new", **NEW | {"rank": "12k"})
     assert not desk.state["rating"]["follows"] and desk.state["rating"]["isKnown"]
+    assert desk.state["rating"]["uncounted"] == "uncounted.begun"
+    desk.send("new", **AUTO | {"komi": 3.5})
+    assert desk.state["rating"]["uncounted"] == "uncounted.begun"
+    desk.send("new", **AUTO)
+    assert desk.state["rating"]["uncounted"] == ""
+    desk.play_and_wait("C3")
+    desk.send("resign")
+    assert desk.state["rating"]["uncounted"] == "uncounted.short"
 
 
 @pytest.mark.parametrize("size", [15, 21])
@@ -137,7 +147,8 @@ def test_a_game_at_a_rank_that_was_not_measured_does_not_count(open_desk: Open, 
     file.keep(first_rating(parse_rank("12k")))
     desk = open_desk()
     desk.send("new", **AUTO | {"width": size, "height": size})
-    assert desk.state["rating"]["follows"] and not desk.state["rating"]["counts"]
+    assert desk.state["rating"]["follows"] and desk.state["rating"]["uncounted"] == "uncounted.unmeasured"
+    assert not desk.state["rating"]["counts"]
     assert [note["name"] for note in desk.state["rankNotes"]] == ["rank.unmeasured"]
 
 

@@ -90,5 +90,7 @@ class Rating(Part):
             "follows": rated.is_present,
             "counts": rated.counts,
             "ends": self._ends,
+            # The text that says why the game does not count; "" if it does, and for people whose rank is not known.
+            "uncounted": rated.uncounted if rating and self.played.mode is Mode.GAME else "",
             "result": known if self._has_counted else None,
         }

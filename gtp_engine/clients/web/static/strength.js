@@ -51,13 +51,13 @@ export class Strength {
   }
 }
 
-// What is said of the rank during and after a game that follows it; "" for nothing.
+// What is said of the rank during and after a game that follows it, and after one that does not; "" for nothing.
 export function ratingText({rating, play}) {
-  if (!rating?.follows) return "";
+  if (!rating) return "";
   if (rating.result) {
     const {rank, within, games} = rating.result;
     return text("rankFound", {count: games, rank: rankName(rank), within: number(within)});
   }
-  if (play.isOver) return "";
-  return text(rating.counts ? "rankFollows" : "rankNotCounted");
+  if (rating.counts) return text("rankFollows");
+  return rating.uncounted && (rating.follows || play.isOver) ? text(rating.uncounted, {auto: text("rankAuto")}) : "";
 }
