@@ -2,7 +2,9 @@
 
 import base64
 import datetime
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from studies import OPEN, corner, region
@@ -11,6 +13,8 @@ from web.conftest import RECORD, Desk
 from gtp_engine.clients.web.values import JUDGED_VISITS, Value
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import read_sgf
+from gtp_engine.search.report import SearchReport
+from gtp_engine.search.request import SearchRequest
 from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
 from gtp_engine.study.problem_sgf import collection
 from gtp_engine.study.problems import problem_of
@@ -249,6 +253,21 @@ def test_saved_mistakes_that_are_opened_again_ask_for_a_better_move(desk: Desk, 
     assert (verdict["by"], verdict["isRight"]) == ("search", True)
     desk.send("solution")
     assert desk.state["exercise"]["given"] == "search"
+
+
+def test_an_answer_is_measured_against_the_better_move_that_was_found(desk: Desk, monkeypatch: Any) -> None:
+    card, searched, analyze = Card("", "(;SZ[7]AB[cc]AW[ee])", Missed("A7", 7.0, ("D4",))), [], desk.engine.analyze
+
+    def noted(request: SearchRequest) -> "Future[SearchReport]":
+        searched.append([request.game.vertex(move) for move in request.game.moves])
+        return analyze(request)
+
+    monkeypatch.setattr(desk.engine, "analyze", noted)
+    open_files(desk, collection([card], "en"))
+    desk.play_and_wait("B2")
+    assert searched == [["D4"], ["B2"]]
+    value = desk.values.get(desk.session.node.path[0])
+    assert value is not None and value.best == "D4"
 
 
 def test_a_step_forward_after_a_wrong_answer_shows_the_solution(desk: Desk) -> None:

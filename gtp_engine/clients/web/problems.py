@@ -23,10 +23,12 @@ from ...base.threads import in_background
 from ...go.coords import PASS, colour_name
 from ...go.game import Move
 from ...go.sgf import GameRecord, TreeNode, split_games
+from ...search.report import SearchReport
+from ...search.request import Limits
 from ...solver import USUAL_SECONDS
 from ...solver.ahead import prepare
 from ...study.kept_problems import Card, KeptProblems, Missed
-from ...study.move_review import whole
+from ...study.move_review import whole, worth
 from ...study.problems import LOST, Goal, Problem, Verdict, find_goal, judge, judge_by_record, key_of, problem_of
 from ...table.database import Database
 from ...table.saved_games import SavedGame, is_own, open_tree
@@ -35,7 +37,7 @@ from .reviewing import Reviewing
 from .session import Document, Drawn, Message, Part, Reading, Session, Task, text_of, whole_number
 from .solving import Solving
 from .studying import Searches
-from .values import LEAST_LOSS
+from .values import LEAST_LOSS, Value
 
 _VISITS = 200  # of the search that judges a move: a patient reader waits for them, about 2 s on two cores
 _LARGEST_RECORD = 2 << 20  # bytes; the largest in use have a tenth of it
@@ -297,13 +299,32 @@ class Problems(Part):
             value, tried = self.values.get(each), (each, move.colour)
             if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
                 self.session.tried.add(tried)
-                return self._searches.search_of(each, _VISITS, "judgement")
+                search = self._search_of_better(exercise, missed) if each is exercise.start else None
+                return search or self._searches.search_of(each, _VISITS, "judgement")
         game = exercise.problem.game
         lost = self.values.lost(node, game.width, game.height)
         is_best = missed.line[:1] == (game.vertex(move.point),)
         is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
         self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
         return None
+
+    def _search_of_better(self, exercise: _Exercise, missed: Missed) -> Task | None:
+        """Returns the search of the position after the review's better move, which is what the problem's is worth.
+
+        A search of the problem's own position may not find that move, and then takes what loses much for the best one.
+        """
+        game, engine, vertex = exercise.problem.game.copy(), self.played.engine, "".join(missed.line[:1])
+        if not vertex or not game.is_legal(point := game.point(vertex)):
+            return None
+        game.play(exercise.player, point)
+
+        def note(report: SearchReport) -> None:
+            lead, winrate = worth(report)
+            self.values.set(exercise.start, Value(exercise.player, winrate, lead, report.visits, vertex))
+            self.session.resume()
+
+        request = replace(engine.request(limits=Limits(visits=_VISITS)), game=game)
+        return Task("judgement", lambda: engine.analyze(request), note)
 
     def _judged(self, exercise: _Exercise, node: TreeNode, verdict: Verdict | None) -> None:
         """Keeps what is known about a move, and plays the answer to it."""
