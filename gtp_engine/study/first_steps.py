@@ -16,10 +16,9 @@ from ..base.errors import UserError, error_text
 from ..base.files import read_text
 from ..base.languages.texts import DEFAULT, LANGUAGES
 from ..base.nesting import parse_toml
-from ..go.coords import BLACK, PASS, WHITE, as_colour
+from ..go.coords import BLACK, PASS, WHITE, as_colour, index_of_point, point_at
 from ..go.game import Game
 from ..go.life import proven_owners
-from ..go.points import index_of_point, point_at
 from ..go.regions import chain_at
 from ..table.played_game import check_move
 

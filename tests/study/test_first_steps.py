@@ -12,6 +12,7 @@ from gtp_engine.base.errors import UserError
 from gtp_engine.base.languages.texts import LANGUAGES, Phrase
 from gtp_engine.go.coords import PASS, WHITE, point_of_index
 from gtp_engine.go.game import Game
+from gtp_engine.study import first_steps
 from gtp_engine.study.ataris import find_ataris, sentences_about, shapes_of, what_to_do
 from gtp_engine.study.first_steps import FIRST_CAPTURE, GAME, Step, read_steps
 from gtp_engine.study.learner import ASKED, DRAWN, RIGHT, WRONG, Learner
@@ -290,3 +291,8 @@ def test_the_refusal_of_a_file_names_its_encoding(tmp_path: Path) -> None:
     path.write_text(OWN, "utf-16")
     with pytest.raises(UserError, match=r"own.toml cannot be read: not a text file in UTF-8$"):
         read_steps(path)
+
+
+def test_the_boards_are_read_without_compiled_functions_of_their_own() -> None:
+    """At the first start they would wait for the engine, which compiles others for a minute."""
+    assert [name for name, value in vars(first_steps).items() if hasattr(value, "py_func")] == []
