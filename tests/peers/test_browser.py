@@ -215,8 +215,8 @@ def test_a_record_is_opened_by_drag_and_drop(page: Any) -> None:
 def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> None:
     def refused(problem: str) -> None:
         page.click("#open-now")
-        expect(page.locator("#problem")).to_contain_text(problem)
-        press(page, "#open")
+        expect(page.locator("#open-problem")).to_contain_text(problem)
+        expect(page.locator("#problem")).to_be_hidden()
 
     press(page, "#open")
     for size, problem in ((1 << 20, ": no game record found"), ((2 << 20) + 1, "is too large for a game record")):
@@ -232,6 +232,10 @@ def test_what_cannot_be_opened_is_one_clear_line(page: Any, tmp_path: Path) -> N
     page.fill("#open-text", "hello")
     refused("no game record found")
     expect(page.locator("#connection")).to_be_hidden()
+    page.fill("#open-text", RECORD)
+    page.click("#open-now")
+    expect(page.locator("#open-dialog")).to_be_hidden()
+    expect(page.locator("#facts")).to_contain_text("komi 5.5")
 
 
 def test_the_dialog_stays_open_until_there_is_something_to_open(page: Any) -> None:

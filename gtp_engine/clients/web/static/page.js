@@ -14,7 +14,7 @@ import {NewGame, rankName, rulesName} from "./new_game.js";
 import {Problems, problemName, problemText} from "./problems.js";
 import {Sound} from "./sound.js";
 import {Strength, ratingText} from "./strength.js";
-import {Study} from "./study.js";
+import {Study, treeNumber} from "./study.js";
 import {Why} from "./why.js";
 import {begin, called, choose, date, moveName, number, percent, say, sentence, text} from "./words.js";
 
@@ -230,13 +230,13 @@ find("#open").addEventListener("click", () => {
   find("#open-dialog").showModal();
 });
 find("#open-now").addEventListener("click", () => {
-  const {files} = find("#open-file"), pasted = find("#open-text").value;
+  const files = [...find("#open-file").files], pasted = find("#open-text").value;
   if (!files.length && !pasted.trim()) {
     showNotice("#open-problem", text("nothingToOpen"));
     return find("#open-file").focus();
   }
-  find("#open-dialog").close();
-  if (files.length) openFiles([...files]);
+  find("#open-file").value = "";  // if it is refused, what is pasted then counts
+  if (files.length) openFiles(files);
   else openText(pasted);
 });
 window.addEventListener("pagehide", () => study.saveComment());
@@ -284,10 +284,13 @@ function openText(sgf) {
 
 function openRecord(message) {
   study.saveComment();  // a file may be dropped while a comment is being typed
+  showNotice("#open-problem", "");
   send(message);
 }
 
+// The dialog that a record is opened with is closed by the record, and until then says why there is none.
 function refuse(why) {
+  if (find("#open-dialog").open) return showNotice("#open-problem", why);
   refusal = why;
   showProblem();
   showHeader();
@@ -349,6 +352,7 @@ function faceOf({problems: {exercise}, review: {job}, play, game, position: {pla
 function show(before = state) {
   if (!state) return;
   const {position, play, game, now, search} = state;
+  if (before && treeNumber(before.position.tree) !== treeNumber(position.tree)) find("#open-dialog").close();
   firstSteps.show(state);
   life.show(state);
   why.show(state);
