@@ -235,7 +235,7 @@ class Reviewer:
         return found
 
     def _with_more(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
-        """Returns a review that also names the first of mistakes made several times, and praises some good moves."""
+        """Returns a review that also names the points missed several times, and praises some good moves."""
         reasons = dict(review.reasons)
         for number, reason in find_recurring(review):
             reasons[number] = (*reasons.get(number, ()), reason)

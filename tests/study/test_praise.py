@@ -1,15 +1,14 @@
-"""The good moves that are praised, and the first of mistakes made several times."""
+"""The good moves that are praised, and the points that are missed several times."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reviews import D4, E5, F6, G7, game_of, loss, reason, review
+from reviews import D4, E5, F6, G7, game_of, loss, review
 
-from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.go.coords import BLACK, PASS, WHITE, index_of_point
-from gtp_engine.go.game import Game, Move
+from gtp_engine.go.game import Game
 from gtp_engine.study.level import Level
 from gtp_engine.study.move_review import MoveReview
 from gtp_engine.study.reasons import praise
@@ -49,26 +48,19 @@ def test_weak_players_choose_unlikely_moves_more_often() -> None:
     assert chances == sorted(chances, reverse=True) and chances[0] > chances[2]
 
 
-def test_the_first_of_mistakes_of_one_kind_is_named() -> None:
-    def told(name: str, *points: int) -> tuple[object, ...]:
-        return (replace(reason(), sentence=Phrase(f"reason.{name}", {}), points=frozenset(points)),)
+def test_a_point_that_is_missed_several_times_is_named() -> None:
+    moves = [loss(19, BLACK, D4, E5, 5.0), loss(21, BLACK, PASS, E5, 9.0), loss(23, BLACK, F6, E5, 7.0)]
+    moves += [loss(24, WHITE, G7, E5, 6.0), loss(25, BLACK, G7, D4, 6.0)]
+    ((number, told),) = find_recurring(game_of(moves))
+    assert (number, told.text) == (21, "Black missed E5 3 times, from 19 D4 to 23 F6.") and not told.line
+    passed = game_of(moves[1:3])
+    assert [each.text_in("es") for _, each in find_recurring(passed)] == [
+        "Negro dejó pasar E5 2 veces, de 21 pase a 23 F6."
+    ]
+    assert not list(find_recurring(game_of(moves[2:])))
 
-    moves = [loss(1, BLACK, D4, E5, 9.0), loss(3, BLACK, E5, F6, 5.0), loss(5, BLACK, F6, G7, 7.0)]
-    moves += [loss(6, WHITE, G7, D4, 6.0)]
-    names = {1: told("atari", D4), 3: told("cut", G7), 5: told("atari", E5), 6: told("atari", F6)}
-    game = game_of(moves, reasons=names)
-    assert {number: each.text for number, each in find_recurring(game)} == dict.fromkeys(
-        (1, 5), "The first of 2 such mistakes was 1 D4; then came 5 F6."
-    )
-    assert not any(each.line for _, each in find_recurring(game)), "no moves show it"
-    stones = game_of(moves[:2], reasons={1: told("weaker", D4, G7), 3: told("dies", G7)})
-    assert [number for number, _ in find_recurring(stones)] == [1, 3]
-    points = game_of(moves[:2], reasons={1: told("bigger", D4, G7), 3: told("bigger", G7)})
-    assert not list(find_recurring(points))
-    passed = game_of(
-        [moves[0], replace(moves[1], move=Move(BLACK, PASS))], reasons={1: told("atari", G7), 3: told("dies", G7)}
-    )
-    assert {each.text for _, each in find_recurring(passed)} == {"The first of 2 such mistakes was 1 D4; then came 3."}
-    many = game_of([loss(number, BLACK, D4, E5, 9.0) for number in range(1, 81, 2)])
-    ((_, said),) = find_recurring(many)
-    assert said.text.endswith("of 40 such mistakes was 1 D4; then came 3 D4, 5 D4, 7 D4, 9 D4, …, 79 D4.")
+
+def test_moves_that_leave_one_ladder_open_need_not_miss_one_point() -> None:
+    ladder = frozenset((G7,))
+    moves = [replace(loss(number, BLACK, D4, best, 9.0), ladder=ladder) for number, best in ((1, E5), (3, F6))]
+    assert len(game_of(moves).mistakes) == 1 and not list(find_recurring(game_of(moves)))

@@ -38,7 +38,8 @@ from gtp_engine.study.reasons.facts import as_seen_by, find_regions_changed, fin
 from gtp_engine.study.reasons.variation import Fact, Study, play_line
 
 # Texts that are parts of sentences.
-_PARTS = ("stones", "stonesOf", "stonesAround", "pass", "after", "unplayed", "top", "left", "centre", "right", "bottom")
+_PARTS = ("stones", "stonesOf", "stonesAround", "pass", "move", "after", "unplayed")
+_PARTS += ("top", "left", "centre", "right", "bottom")
 _PARTS += tuple(f"{row}{side}" for row in ("top", "bottom") for side in ("Left", "Right"))
 
 
@@ -225,7 +226,7 @@ def all_reasons() -> list[Reason]:
     found.append((sente(), *find_sente(sente())))
     found.append((sente(), Fact("also", (), values={"move": "C5"})))
     found.append((sente(), Fact("found", (), values={"move": "C5"})))
-    found.append((sente(), Fact("first", (), values={"number": 2, "first": "12 C5", "others": "14 G1"})))
+    found.append((sente(), Fact("missed", (), values={"number": 2, "first": "12 C5", "last": "14 G1"})))
     return [about.reason(fact) for about, fact in found]
 
 
