@@ -45,7 +45,7 @@ from gtp_engine.study.searches import SECOND_LOOK_FACTOR, Searches
 _LEAST_SHARE = 0.5  # of what is stated, or of what the review demands for it
 _COSTLY = 5.0  # points
 # Names of facts that do not name stones.
-_POINTS = {"passed", "own", "others", "dame", "sente", "point", "also", *REGIONS}
+_POINTS = {"passed", "own", "others", "dame", "sente", "also", *REGIONS}
 _POINTS |= {
     f"ko{kind}" for kind in ("Taken", "Ended", "ThreatMade", "TakenInstead", "EndedInstead", "Ignored", "Threat")
 }

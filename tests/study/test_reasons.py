@@ -145,10 +145,6 @@ SAID: dict[str, tuple[Callable[[], Study], str]] = {
         lambda: region("D2", owned=(-0.5, 0.5)),
         "With C3, Black has 6 points more in the lower left corner than after D2.",
     ),
-    "elsewhere": (
-        lambda: region("N13"),
-        "There is a bigger point elsewhere: C3, in the lower left corner.",
-    ),
     "point": (lambda: bigger_point("N13"), "The bigger point is C3, in the lower left corner."),
 }
 
@@ -172,11 +168,13 @@ def test_the_points_of_a_region_are_those_of_the_search_whose_loss_is_told() -> 
     assert "is 5 points bigger" in other.reason(as_seen_by(other, fact)).text
 
 
-def test_points_are_elsewhere_only_if_the_better_move_is() -> None:
-    assert said(region("F4", owned=(-0.5, 0.5))) == [
-        "With C3, Black has 6 points more in the lower left corner than after F4."
+def test_only_the_points_of_the_part_of_the_board_that_is_named_are_counted() -> None:
+    assert said(region("D2", owned=(0.0, 1.0), more=" D1 D2 E1 F1")) == [
+        "With C3, Black's territory in the lower left corner is 8 points bigger than after D2."
     ]
-    assert said(region("N13", "F3")) == ["There is a bigger point elsewhere: F3, on the lower side."]
+    assert said(region("D2", owned=(0.0, 1.0), lead=9.0, more=" D1 D2 E1 E2 F1 F2 G1 G2")) == [
+        "With C3, Black's territory on the lower side is 14 points bigger than after D2."
+    ], "too many of them are in no corner"
 
 
 def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:

@@ -9,12 +9,14 @@ import pytest
 from drawn_positions import drawn
 from studies import (
     CAPTURE,
+    CORNER,
     CUT,
     EMPTY_BOARD,
     FAILING,
     KO,
     LADDER,
     OPEN,
+    RACE,
     WORKING,
     capture,
     compared,
@@ -34,6 +36,7 @@ from gtp_engine.go.board import Board
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.ladders import find_ladders
 from gtp_engine.go.regions import chain_at, chains_of
+from gtp_engine.study.reasons import fates
 from gtp_engine.study.reasons.explain import choose
 from gtp_engine.study.reasons.facts import (
     find_connections,
@@ -76,10 +79,10 @@ def test_large_groups_are_said_to_be_in_danger_only_by_a_clear_change(corner_sto
         X X X . . . .
         X X X . . . .
         . . . . . . .""")
-    in_danger, clear = (study(variation(board, ["F1"]), variation(board, ["G1"], rest=rest)) for rest in (0.7, 0.9))
+    in_danger, clear = (study(variation(board, ["F1"]), variation(board, ["E1"], rest=rest)) for rest in (0.7, 0.9))
     assert [fact.name for fact in find_fates(in_danger)] == ["weaker"] * is_said
     assert [fact.name for fact in find_fates(clear)] == ["weaker"]
-    dead = study(variation(board, ["F1"], rest=-0.9), variation(board, ["G1"], rest=0.9))
+    dead = study(variation(board, ["F1"], rest=-0.9), variation(board, ["E1"], rest=0.9))
     assert [fact.name for fact in find_fates(dead)] == ["dies"]
 
 
@@ -152,6 +155,19 @@ def test_stones_that_the_better_move_captures_at_once_are_in_no_race() -> None:
     assert [fact.name for fact in find_fates(about)] == ["lost", "taken"]
 
 
+def test_a_race_that_the_better_move_does_not_touch() -> None:
+    far = compared(RACE, "A2 B2 C2 A3 B3 C3", "G5 B1", "E5 B1 B4", (-0.9, 0.9))
+    names = [fact.name for fact in find_fates(far)]
+    assert names and "race" not in names
+
+
+def test_a_point_is_vital_only_if_the_line_plays_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [fact.name for fact in find_fates(corner(-0.9, 0.9))] == ["eyes"]
+    game, _ = drawn(CORNER)
+    monkeypatch.setattr(fates, "capture_line", lambda *_: (game.point("F5"), game.point("G5")))
+    assert [fact.name for fact in find_fates(corner(-0.9, 0.9))] == ["dies"]
+
+
 def test_an_atari_that_is_not_missed() -> None:
     taken_later, given_up = capture("F1 E1 E6 D4", "D4", colour=WHITE), capture("F1 D4", "E1", colour=WHITE)
     assert nothing(find_missed_atari, taken_later, given_up)
@@ -207,6 +223,7 @@ def test_threads_that_read_ladders_at_once_share_no_memory(monkeypatch: pytest.M
 
 def test_chains_that_nobody_cuts_or_that_do_not_matter() -> None:
     assert nothing(find_connections, cut("A1 D4", "D4", rest=0.4), cut("A1 D3", "D4"), cut("A1 D4", "B1"))
+    assert nothing(find_connections, cut("A1 D4", "A2 B1 D4")), "the better move is far from the cut"
     assert [fact.line for fact in find_connections(cut("A1 D3", "D3"))] == [cut("A1 D3", "D3").better.line]
 
 
@@ -247,13 +264,19 @@ def test_the_far_chains_of_a_group_near_a_move() -> None:
 
 
 def test_a_region_of_which_no_part_of_the_board_has_half() -> None:
-    def along(columns: str) -> Study:
-        points = " ".join(f"{column}1 {column}2" for column in columns)
-        return compared(EMPTY_BOARD, points, "G5", "G3", (0.0, 0.5), lead=9.0)
+    def across(*rows: int) -> Study:
+        points = " ".join(f"{column}{row}" for row in rows for column in "GH")
+        return compared(EMPTY_BOARD, points, "G5", "G3", (0.0, 0.9), lead=9.0)
 
-    sides, edge = "EFGHJK", "ABCDEFGHJKLMN"
-    assert [fact.name for fact in find_regions_changed(along(sides))] == ["bigger", "point"]
-    assert [fact.name for fact in find_regions_changed(along(edge))] == ["point"]
+    assert [fact.name for fact in find_regions_changed(across(1, 2, 3, 4, 5, 6, 7))] == ["bigger", "point"]
+    assert [fact.name for fact in find_regions_changed(across(*range(1, 14)))] == []
+
+
+def test_a_bigger_point_with_most_of_the_gain_far_from_it() -> None:
+    near, far = "A1 B1 C1 A2 B2 C2", " ".join(f"A{row} B{row} C{row} D{row}" for row in range(3, 14))
+    for points, names in ((near, ["bigger", "point"]), (f"{near} {far}", ["bigger"])):
+        about = compared(EMPTY_BOARD, points, "G6", "C2", (0.0, 0.9), lead=50.0)
+        assert [fact.name for fact in find_regions_changed(about)] == names
 
 
 def test_a_region_of_which_more_than_half_is_given_back_elsewhere() -> None:

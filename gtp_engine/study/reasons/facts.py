@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.languages.texts import Phrase
 from ...go.coords import PASS, opponent
-from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours
+from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours, points_of
 from ..move_review import whole
 from .ko_facts import ko_of
 from .variation import (
@@ -21,7 +21,6 @@ from .variation import (
     Fact,
     Study,
     Variation,
-    points_at,
 )
 
 # The least change of each point of a region (ownership, -1 to 1). The thresholds of facts are chosen, not fitted;
@@ -29,24 +28,26 @@ from .variation import (
 LEAST_POINT_CHANGE = 0.1
 # The points that a region gains at least. Of 23 sentences about regions b18c384nbt denied two, both of 3 points.
 _LEAST_GAIN = 4.0
-# Of a region's gain: what any other search has to find too, and what makes it one player's territory.
+# Of a region's gain: what any other search has to find too, what makes it one player's territory, and what of a side's
+# gain lies in the corner that is named.
 _MOSTLY = 0.7
 # Of the gain what every search has to find in the loss: the rest is given back elsewhere.
 _KEPT = 0.5
 # If less is kept, only the place of the better move is named, and only if the move is worth at least this many points
 # more overall, and this share of what it gains there: in the opening of small boards every move has such a place.
 LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
-REGIONS = ("bigger", "smaller", "region", "elsewhere")  # names of facts
-# The least share of a region's gain that lies in the part of the board that is named.
+REGIONS = ("bigger", "smaller", "region", "point")  # names of facts
+# The least share of a region's gain that lies in the part of the board that is named, or near the bigger point.
 _MAINLY = 0.5
 # The better move's threat is greater by so many points, and at least twice the other one's: a tempo alone is worth up
 # to 14 points in the opening, for every move.
 LEAST_THREAT_LEAD, LEAST_THREAT_RATIO = 6.0, 2.0
-# The nine parts of the board by row and column, as the texts name them.
+# The texts that name the nine parts of the board, by row and column.
+_CENTRE = "reason.centre"
 _SIDES = (
-    ("topLeft", "top", "topRight"),
-    ("left", "centre", "right"),
-    ("bottomLeft", "bottom", "bottomRight"),
+    ("reason.topLeft", "reason.top", "reason.topRight"),
+    ("reason.left", _CENTRE, "reason.right"),
+    ("reason.bottomLeft", "reason.bottom", "reason.bottomRight"),
 )
 
 
@@ -91,7 +92,7 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
     a point that its own stone takes in the other line. Chains that the cutting move captures are not cut.
     """
     number = 1 if colour == study.colour else 0  # of the cutting move: it is the opponent's answer, or the player's
-    if len(cutting.line) <= number or cutting.line[number] == PASS:
+    if len(cutting.line) <= number or cutting.line[number] == PASS or not study.is_near(cutting.line[number:][:1]):
         return
     point, board = cutting.line[number], cutting.games[number].board[0]
     chains = [chain for chain in chains_of(board) if chain.colour == colour and point in chain.liberties]
@@ -142,63 +143,73 @@ def find_filled(study: Study) -> Iterator[Fact]:
 def find_regions_changed(study: Study) -> Iterator[Fact]:
     """Yields where the better move gains most: what it gains there, and that this is the bigger point.
 
-    The first is told if the gain is mostly kept. The player's territory there gets
-    "bigger", the opponent's "smaller", or both ("region"); the name is "elsewhere" if it and the better move are far
-    from the move played. The amount is the gain. The second ("point") is told if the two moves are in different parts
-    of the board.
+    The first is told of the part of the board where most of it lies, near one of the moves, if it is mostly kept. The
+    player's territory there gets "bigger", the opponent's "smaller", or both ("region"). The second ("point") is told
+    if half of the gain lies near the better move, and the two moves are in different parts of the board.
     """
-    change, width = study.better.ownership - study.played.ownership, study.game.width
-    mask, gain = _largest_region(change)
-    if gain < _LEAST_GAIN:
+    points = next(iter(gaining_parts(study)), frozenset[int]())
+    if study.gain(points) < _LEAST_GAIN:
         return
-    points = points_at(mask)
-    claim = Claim(points, change=_MOSTLY * gain / len(points), gain=_LEAST_GAIN)
     found: list[Fact] = []
-    side = _main_side(change * mask)
-    name = _named(study, mask, gain)
-    if PASS not in (study.move, study.best) and not study.is_near({*points, study.best}, study.move):
-        name, side = "elsewhere", _side(cells_of((study.best,), width)[0], change.shape)  # its place is told
-    if study.is_near(points) and side is not None:
-        fact = Fact(name, study.better.line, points, {"side": Phrase(side)}, claim=claim._replace(kept=_KEPT))
+    if (named := _mainly_in(study, points)) and study.is_near(points, study.move, study.best):
+        side, inside = named
+        claim = _gaining(study, inside)._replace(kept=_KEPT)
+        fact = Fact(_named(study, inside), study.better.line, inside, {"side": Phrase(side)}, claim=claim)
         found.append(as_seen_by(study, fact))
-    if PASS not in (study.best, study.move) and study.is_near(points, study.best):
-        side, other = (_side(cell, change.shape) for cell in cells_of((study.best, study.move), width))
-        claim = claim._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
-        if side != other:
-            found.append(Fact("point", study.better.line, points, {"side": Phrase(side)}, claim=claim))
+    near = frozenset(point for point in points if study.is_near((point,)))
+    if PASS not in (study.best, study.move) and study.gain(near) >= _MAINLY * study.gain(points):
+        (row, column), other = (_ninth(study, move) for move in (study.best, study.move))
+        claim = _gaining(study, points)._replace(kept=_TRADED, loss=LEAST_POINT_LOSS)
+        if (row, column) != other:
+            values = {"side": Phrase(_SIDES[row][column])}
+            found.append(Fact("point", study.better.line, points, values, claim=claim))
     yield from (fact for fact in found if fact.holds(study))
 
 
-def _named(study: Study, mask: np.ndarray, gain: float) -> str:
-    """Returns the name of the fact for a region, bool [height, width], by whose territory changes in it."""
+def _mainly_in(study: Study, points: frozenset[int]) -> tuple[str, frozenset[int]] | None:
+    """Returns the text that names the part of the board where some points gain most, and those of them that lie there.
+
+    A side of the board has its corners, too, but if most of it lies in one of them that is named. None if no part has
+    half of the gain.
+    """
+    parts = defaultdict[str, frozenset[int]](frozenset)
+    for point in sorted(points):
+        row, column = _ninth(study, point)
+        for name in dict.fromkeys((_SIDES[row][column], _SIDES[row][1], _SIDES[1][column])):
+            if name != _CENTRE or row == column == 1:
+                parts[name] |= {point}
+    most = max(map(study.gain, parts.values()))
+    if most < _MAINLY * study.gain(points):
+        return None
+    enough = (part for part in parts.items() if study.gain(part[1]) >= _MOSTLY * most)
+    return min(enough, key=lambda part: len(part[1]))  # a corner comes before its sides
+
+
+def _gaining(study: Study, points: frozenset[int]) -> Claim:
+    return Claim(points, change=_MOSTLY * study.change(points), gain=_LEAST_GAIN)
+
+
+def _named(study: Study, points: frozenset[int]) -> str:
+    """Returns the name of the fact for a region, by whose territory changes in it."""
+    cells = cells_of(points, study.game.width)
     lines = ((study.better, 1), (study.played, -1))
-    own = sum(float(np.maximum(line.ownership[mask], 0).sum()) * sign for line, sign in lines) / gain
-    return "bigger" if own >= _MOSTLY else "smaller" if own <= 1 - _MOSTLY else "region"
+    own = sum(max(float(line.ownership[cell]), 0.0) * sign for line, sign in lines for cell in cells)
+    share = own / study.gain(points)
+    return "bigger" if share >= _MOSTLY else "smaller" if share <= 1 - _MOSTLY else "region"
 
 
-def _largest_region(change: np.ndarray) -> tuple[np.ndarray, float]:
-    """Returns the region, bool [height, width], whose points gain most, and the sum of what they gain."""
+def gaining_parts(study: Study) -> list[frozenset[int]]:
+    """Returns the connected parts of the board whose points gain by the better move, the one that gains most first."""
+    change = study.better.ownership - study.played.ownership
     regions = [region for region in find_regions((change >= LEAST_POINT_CHANGE).astype(np.int8)) if region.colour]
-    sums = [sum(float(change[cell]) for cell in region.cells) for region in regions]
-    mask, gain = np.zeros(change.shape, np.bool_), max(sums, default=0.0)
-    for cell in regions[sums.index(gain)].cells if regions else ():
-        mask[cell] = True
-    return mask, gain
+    return sorted((frozenset(points_of(region.cells, study.game.width)) for region in regions), key=study.gain)[::-1]
 
 
-def _main_side(gains: np.ndarray) -> str | None:
-    """Returns in which of nine parts of the board at least half of some gains lie, float32 [height, width]; or None."""
-    sums: defaultdict[str, float] = defaultdict(float)
-    for row, column in np.argwhere(gains).tolist():
-        sums[_side((row, column), gains.shape)] += float(gains[row, column])
-    side = max(sums, key=sums.__getitem__)
-    return side if sums[side] >= _MAINLY * sum(sums.values()) else None
-
-
-def _side(cell: tuple[int, int], shape: tuple[int, ...]) -> str:
-    """Returns the text that names the one of nine parts of the board in which a cell lies."""
+def _ninth(study: Study, point: int) -> tuple[int, int]:
+    """Returns in which of nine parts of the board a point lies, as the row and the column of `_SIDES`."""
+    (cell,), shape = cells_of((point,), study.game.width), study.better.ownership.shape
     row, column = (min(2, int(3 * (place + 0.5) / size)) for place, size in zip(cell, shape, strict=True))
-    return f"reason.{_SIDES[row][column]}"
+    return row, column
 
 
 def as_seen_by(study: Study, fact: Fact) -> Fact:

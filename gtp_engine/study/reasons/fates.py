@@ -49,14 +49,13 @@ def find_fates(study: Study) -> Iterator[Fact]:
     facts = [(part, fact) for part, size, is_read in read if (fact := _fate(study, part, size, is_read))]
     for group, fact in facts:
         for other, fate in facts:
-            is_pair = group[0].colour == study.colour != other[0].colour
-            if is_pair and _steps_between(group, other, study.game.width) == 1:
+            if group[0].colour == study.colour != other[0].colour and _touch(study, group, other):
                 yield from _race(study, fact, fate)
     yield from (fact for _, fact in facts)
 
 
 def _changed_groups(study: Study) -> list[list[Chain]]:
-    """Returns the groups that change owners near one of the moves: chains of one colour, each near another one."""
+    """Returns the groups that change owners near the better move: chains of one colour, each near another one."""
     chains = [chain for chain in chains_of(study.game.board[0]) if study.change(chain.stones) >= HALF_CHANGED]
     groups: list[list[Chain]] = []
     for chain in chains:
@@ -75,6 +74,13 @@ def _steps_between(group: list[Chain], other: list[Chain], width: int) -> int:
     """Returns the steps between the nearest stones of two groups, as `distance`."""
     pairs = ((mine, theirs) for chain in group for mine in chain.stones for near in other for theirs in near.stones)
     return min(distance(mine, theirs, width) for mine, theirs in pairs)
+
+
+def _touch(study: Study, group: list[Chain], other: list[Chain]) -> bool:
+    """Whether chains of two groups touch, and the better move is on one of their liberties, or next to one."""
+    width = study.game.width
+    pairs = ((mine, near) for mine in group for near in other if _steps_between([mine], [near], width) == 1)
+    return any(study.is_near(mine.stones | near.stones, steps=_NEAR) for mine, near in pairs)
 
 
 def _race(study: Study, lost: Fact, taken: Fact) -> Iterator[Fact]:
@@ -124,7 +130,7 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     values: dict[str, Value] = {"stones": study.stones(stones, colour)}
     if name == "taken" and proof is not None and len(largest.liberties) > 1 and study.best not in largest.liberties:
         name = "nets"
-    elif name in ("dies", "lives") and study.played.line[1:2] == (study.best,) != (PASS,):
+    elif name in ("dies", "lives") and study.best in line[:2] and study.played.line[1:2] == (study.best,) != (PASS,):
         name = "eyes" if is_own else "eye"
     return Fact(name, line, stones, values, claim=claim)
 

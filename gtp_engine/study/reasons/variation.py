@@ -29,8 +29,8 @@ DOUBTFUL = 1 - CHANGED
 # Points that a mistake costs, by both searches, if its reasons are told, and that one of them is about. Of 11 sentences
 # about mistakes that cost less b18c384nbt denied 4, of 98 others 4 (`benchmarks/reason_accuracy.py`).
 LEAST_TOLD = 2.0
-# Stones and points that are at least this many steps from a move are far from it. By judgement.
-_FAR = 5
+# Stones and points that are more steps from a move are not credited to it. By judgement.
+_NOT_FAR = 4
 
 
 class Claim(NamedTuple):
@@ -178,15 +178,17 @@ class Study:
 
     def gain(self, points: frozenset[int]) -> float:
         """Returns how many of these points, and of the stones on them, the player has more after the better move."""
-        return len(points) * self.change(points)
+        return len(points) * self.change(points) if points else 0.0
 
-    def is_near(self, points: Iterable[int], *moves: int) -> bool:
-        """Returns whether points are near one of these moves, by default the two of the study; none is near a pass.
+    def is_near(self, points: Iterable[int], *moves: int, steps: int = _NOT_FAR) -> bool:
+        """Returns whether points are near one of some moves; none is near a pass.
 
-        What changes far from both says more about the searches than about the moves.
+        By default it is the better move, or the one played if a pass is better: what changes far from it says more
+        about the moves that follow, or about the searches.
         """
-        played = [move for move in moves or (self.move, self.best) if move != PASS]
-        return any(distance(move, point, self.game.width) < _FAR for move in played for point in points)
+        credited = self.best if self.best != PASS else self.move
+        played = [move for move in moves or (credited,) if move != PASS]
+        return any(distance(move, point, self.game.width) <= steps for move in played for point in points)
 
     def stones(self, stones: Iterable[int], colour: int | None = None) -> Phrase:
         """Returns stones by their number and the one that is nearest to their middle: "Black's 5 stones at K10".
