@@ -177,6 +177,25 @@ def test_only_the_points_of_the_part_of_the_board_that_is_named_are_counted() ->
     ], "too many of them are in no corner"
 
 
+def test_what_changes_most_is_told_first() -> None:
+    about = compared(
+        """
+        . . . . . . .
+        . . X X . . .
+        . . X X . . .
+        O . . . . . .
+        X . . . . . .""",
+        "A1 C3 D3 C4 D4",
+        "G5 B1",
+        "B1",
+        (-0.9, 0.9),
+    )
+    assert said(about) == [
+        "B1 is the vital point: it makes Black's 4 stones at C4 live; after G5, White plays there, and they die.",
+        "Atari: B1 saves Black's stone at A1; after G5, White captures at once.",
+    ]
+
+
 def test_of_a_pass_is_told_what_happens_if_nobody_plays_there() -> None:
     game, _ = drawn(CORNER)
     about = compared(CORNER, "A2 B2 C2 D2 D1", "pass", "B1", (-0.9, 0.9))

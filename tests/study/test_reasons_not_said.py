@@ -290,3 +290,4 @@ def test_at_most_three_reasons_and_no_stone_twice() -> None:
         return Fact("dies", (1,), frozenset(points))
 
     assert choose([group(1, 2), group(2), group(3), group(4, 5), group(6)]) == [group(1, 2), group(3), group(4, 5)]
+    assert choose([group(1, 2, 3), group(3, 4, 5)]) == [group(1, 2, 3)]

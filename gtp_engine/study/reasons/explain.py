@@ -3,6 +3,7 @@
 The sentences are in no language yet: the name of a text and what is filled in, see `base.languages.texts`.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from .facts import (
     find_missed_atari,
     find_regions_changed,
     find_sente,
+    gaining_parts,
 )
 from .fates import find_fates
 from .ko_facts import find_ko
@@ -44,8 +46,8 @@ _AGREED = 0.8
 _MOST_SENTENCES = 3
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
-# The most telling first: what the rules prove, then life and death, then where the points lie. A ko comes before the
-# capture of its stones.
+# Of facts about the same stones the first is told: what the rules prove comes before life and death, and a ko before
+# the capture of its stones.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
@@ -200,11 +202,19 @@ def _search(searches: Searches, games: Sequence[Game]) -> list[SearchReport] | N
 
 
 def find_facts(study: Study) -> list[Fact]:
-    """Returns all facts that a study shows without further searches, the most telling first."""
-    found: list[Fact] = []
-    for find in _FINDERS:
-        found += sorted(find(study), key=lambda fact: -len(fact.points))
-    return found
+    """Returns all facts that a study shows without further searches, the most telling first.
+
+    What is about the whole board comes first, then the part of it where the better move gains most: there what is said
+    of stones, in the order of what they gain, and then of points.
+    """
+    parts = gaining_parts(study)
+
+    def order(fact: Fact) -> tuple[float, float]:
+        about = fact.claim.points if fact.claim else fact.points
+        gained = max((study.gain(part) for part in parts if about & part), default=0.0) if about else math.inf
+        return -gained, -(0.0 if fact.name in REGIONS else study.gain(about))
+
+    return sorted((fact for find in _FINDERS for fact in find(study)), key=order)
 
 
 def choose(facts: Sequence[Fact]) -> list[Fact]:
@@ -217,15 +227,15 @@ def choose(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _is_same(fact: Fact, other: Fact) -> bool:
-    """Whether two facts share half of the points of the smaller one.
+    """Whether two facts share half of the points of the smaller one, or say the same of any point.
 
     Where chains meet is told beside what becomes of them.
     """
-    if fact.name in _CONNECTIONS and other.name not in _CONNECTIONS:
+    if (fact.name in _CONNECTIONS) != (other.name in _CONNECTIONS):
         return False
     shared = len(fact.points & other.points)
     smaller = len(other.points) if fact.name in REGIONS else min(len(fact.points), len(other.points))
-    return smaller > 0 and 2 * shared >= smaller
+    return shared > 0 and (2 * shared >= smaller or fact.name == other.name)
 
 
 def _after(game: Game, colour: int, move: int) -> Game:
