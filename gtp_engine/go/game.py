@@ -482,6 +482,20 @@ class Game:
         button = {BUTTON_WHITE: 0.5, BUTTON_BLACK: -0.5}.get(int(self.board["button"][0]), 0.0)
         return Count(points[BLACK], points[WHITE], self.komi + self.handicap_bonus + button)
 
+    @property
+    def possible_leads(self) -> tuple[float, float]:
+        """The least and the most by which Black can lead: the whole board belongs to White, or to Black.
+
+        Under territory rules it is as under area rules but for a point less for each stone a player has played; the
+        players take turns from here on.
+        """
+        stones, played = self.stones(), 0
+        if self._rules.scoring == "TERRITORY":
+            captured = self.captures(WHITE) - self.captures(BLACK)
+            played = int((stones == BLACK).sum() - (stones == WHITE).sum()) + captured
+        middle = -played - self.komi - self.handicap_bonus
+        return middle - self.area, middle + self.area
+
     def undo(self) -> None:
         """Takes back the last move.
 

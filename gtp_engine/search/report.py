@@ -41,7 +41,7 @@ class MoveReport(NamedTuple):
         point: The point, or `coords.PASS`.
         visits: The visits of the position after it.
         winrate: The win rate, 0..1.
-        lead: The expected lead, in points that would make the game even.
+        lead: The expected lead, in points that would make the game even; no more than the board holds.
         score_mean: The mean of the final score, in points.
         score_stdev: The standard deviation of the final score, in points.
         utility: The value that the search maximises (`search.averaging`).
@@ -356,6 +356,10 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
     corrects = parameters.selection == "puct" and not len(tree.amaf)
     _describe(tree, root, active.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
+    # A network may expect more than the board holds, and so do the means; the search itself only uses the score.
+    least, most = sorted(lead if game.to_move == BLACK else -lead for lead in game.possible_leads)
+    for values in (found, whole):
+        values["lead"] = np.clip(values["lead"], least, most)
     priors = search.priors_at(search.root)
     priors[active.banned & ~active.mirrored] = 0
     improved, ownership = None, None

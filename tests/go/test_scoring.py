@@ -444,3 +444,11 @@ def test_the_compiled_count_is_the_same(width: int, height: int, rules: str, kom
         game.play(game.to_move, point_of_index(int(legal[choice % len(legal)]), width, height))
     game.play(game.to_move, PASS)
     assert area_margin(game.board[0]) == counted(game)
+
+
+def test_no_lead_is_larger_than_the_board() -> None:
+    assert Game(9, komi=7).possible_leads == (-88, 74)
+    moves = "C3 A1 D3 E5 E4 pass D5"  # which captures E5
+    assert drawn_positions.played(moves, 5, komi=0.5).possible_leads == (-25.5, 24.5)
+    japanese = drawn_positions.played(moves, 5, rules="japanese", komi=0.5)
+    assert japanese.captures("black") == 1 and japanese.possible_leads == (-27.5, 22.5), "two stones more"

@@ -9,7 +9,7 @@ import pytest
 from hash_evaluator import HashEvaluator
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.go.coords import BLACK, index_of_point
+from gtp_engine.go.coords import BLACK, WHITE, index_of_point
 from gtp_engine.go.game import Game
 from gtp_engine.search.parameters import SearchParameters
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -44,6 +44,15 @@ def test_moves_have_names(game: Game, report: SearchReport) -> None:
     assert best.vertex == game.vertex(best.point) == report.vertex(best.point)
     assert best.pv_vertices == tuple(map(game.vertex, best.pv)) and len(best.pv) > 1
     assert all(move.vertex == game.vertex(move.point) for move in report.moves)
+
+
+def test_leads_are_no_larger_than_the_board_holds() -> None:
+    for to_move, sign in ((BLACK, -1), (WHITE, 1)):
+        game = Game(7, 5, komi=100)
+        game.to_move = to_move
+        found = searched(game, 20)
+        assert {found.lead, *(move.lead for move in found.moves)} == {sign * 65}
+        assert abs(found.score_mean) < 65, "what the search uses stays as it is"
 
 
 def test_moves_with_ownership_compare_and_hash(game: Game, report: SearchReport) -> None:
