@@ -121,7 +121,7 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     assert page.locator("#graph .lead").get_attribute("d").count("L") == 8
     expect(page.locator("#mistakes li > button", has_text="White")).to_have_count(0)
     page.locator("#mistakes li > button", has_text=re.compile(r"^5\b.*A9")).first.click()
-    wait_for_status(page, "move 5 of 8")
+    wait_for_status(page, "A9 loses about")  # the sentence about the mistake comes first
     expect(page.locator("#drawing .candidates circle")).to_have_count(1)
     before = page.locator("#drawing svg").inner_html()
     page.locator("#mistakes .reason").first.focus()
@@ -269,14 +269,14 @@ def test_the_board_and_the_reasons_are_in_sight_when_a_mistake_is_chosen(
         page.evaluate(REVIEWED, mistakes)
         expect(page.locator("#mistakes > li").first).to_be_in_viewport(ratio=1)
         page.locator("#mistakes > li > button").nth(17).tap()
-        wait_for_status(page, "Position after move 18 of 25")
+        wait_for_status(page, "B18 is better")
         board, last = page.locator("#board"), page.locator("#mistakes .reason").last
         expect(last).to_be_in_viewport(ratio=1)
         expect(board).to_be_in_viewport(ratio=1)
         below = board.bounding_box()["y"] + board.bounding_box()["height"]
         assert page.locator("#mistakes .reason").first.bounding_box()["y"] >= below
         page.locator("#mistakes > li > button:not(.reason, .primary)").nth(20).click()
-        wait_for_status(page, "Position after move 21 of 25")
+        wait_for_status(page, "B21 is better")
         assert "reason" not in page.evaluate("asked")  # the pointer rests where the list has moved
         page.locator("#mistakes > li > button[aria-current]").tap()
         page.evaluate(REVIEWED, [])  # of another review, which has found nothing yet

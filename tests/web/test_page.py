@@ -269,6 +269,23 @@ def test_a_praised_move_says_why_when_it_is_shown() -> None:
     assert said.endswith("praise mistake mistake praise")
 
 
+def test_the_sentence_about_a_listed_move_comes_first() -> None:
+    script = """
+        await use("en");
+        const {Mistakes} = await import(process.argv[1]);
+        const page = new Mistakes(null, {onStage() {}});
+        const others = {play: {}, now: {}, position: {node: 0, moves: 9}};
+        const mistakes = [{node: 3, number: 7, colour: "black", move: "C3", points: 15, best: "pass", reasons: []}];
+        const praised = [{node: 4, number: 9, colour: "black", move: "D2", reasons: []}];
+        page.show({review: {job: null}, ...others});
+        console.log(`[${page.statusText(3)}]`);
+        page.show({review: {job: {stage: "done", mistakes, praised}}, ...others});
+        for (const node of [3, 4, 5]) console.log(`[${page.statusText(node)}]`);"""
+    assert " ".join(in_language("en", script, "mistakes.js")) == (
+        "[] [C3 loses about 15 points; pass is better.] [9. Black D2: well played] []"
+    )
+
+
 def test_a_list_of_mistakes_says_what_orders_it() -> None:
     """Larger losses in a game that seemed decided may come after smaller ones."""
     script = """

@@ -1,6 +1,6 @@
 // The review of the game: its progress, the worst moves, and why they are mistakes.
 import {button, fillList, find, make, onPointing} from "./elements.js";
-import {lostPoints, moveName, number, say, text, told} from "./words.js";
+import {lostPoints, moveName, number, say, sentence, text, told} from "./words.js";
 
 const VISITS = [20, 50, 100, 200, 500];
 
@@ -53,6 +53,13 @@ export class Mistakes {
       find("#mistakes [aria-current]")?.parentElement.scrollIntoView({block: "nearest"});
     }
     if (focused) find("#mistakes").querySelector(`[data-entry="${focused}"]`)?.focus();
+  }
+
+  // What is said first about a move that is listed; "" for others.
+  statusText(node) {
+    const [mistake, praised] = [this.review?.mistakes, this.review?.praised].map((list) => list?.find((each) => each.node === node));
+    if (mistake) return sentence(text("lost", {move: moveName(mistake.move), points: mistake.points, best: moveName(mistake.best)}));
+    return praised ? moveText("praised", [praised]) : "";
   }
 
   // A click goes to the first mistake of a line, or on to the one after that which is shown.

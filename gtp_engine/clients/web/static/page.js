@@ -504,6 +504,8 @@ function statusText() {
   if (play.result && position.place === position.moves) return resultText(play.result);
   if (!now.isReady && now.task) return text("compiling");
   if (state.problems.exercise && !now.task) return problemText(state.problems.exercise);
+  const listed = mistakes.statusText(position.node);
+  if (listed) return listed;
   if (position.place < position.moves) return earlierText();
   if (now.task && !isBackground()) return text({move: "thinking", judgement: "thinking", count: "counting", hint: "searching", life: "searching", score: "searching", why: "searching", solve: problems.isCompiling ? "compiling" : "solving"}[now.task.kind], {colour});
   if (isAfterPass()) return text("passTooToEnd", {colour: text(position.lastMove.colour)});
