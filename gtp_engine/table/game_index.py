@@ -4,8 +4,8 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class SavedFacts:
 
     Attributes:
         key: What identifies the game (`game_key`).
-        day: The day of the last move, in ISO form.
+        day: The day of the last move, in ISO form, with the time in the lists of games.
         width, height: The board.
         players: The names of Black and White.
         opponent: The rank of the engine that played against a person, "max" for full strength; "" for other games.
@@ -87,7 +87,7 @@ def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFact
                 text = as_text(_read(path, date.fromtimestamp(state.st_mtime).isoformat()))
                 changes.append(Change("INSERT OR REPLACE INTO games VALUES (?, ?, ?)", (name, stamp, text)))
             if (facts := from_text(text)) is not None:
-                found.append((state.st_mtime_ns, path, facts))
+                found.append((state.st_mtime_ns, path, replace(facts, day=_minute(state.st_mtime))))
     gone = (name for name in known if name.startswith(prefix))
     changes += [Change("DELETE FROM games WHERE path = ?", (name,)) for name in gone]
     if changes:
@@ -134,13 +134,18 @@ class UserGame(NamedTuple):
 def user_games(database: Database, folder: Path, reviews: Mapping[str, str]) -> list[UserGame]:
     """Returns the games that were played here or reviewed, the latest first; `reviews` are the `kept_reviews`."""
     saved = _saved_games(database, folder)
-    rows = database.rows("SELECT facts FROM reviews ORDER BY time DESC")
-    reviewed = [facts for (text,) in rows if (facts := from_text(text)) is not None]
+    rows = database.rows("SELECT facts, time FROM reviews ORDER BY time DESC")
+    reviewed = [replace(facts, day=_minute(when)) for text, when in rows if (facts := from_text(text)) is not None]
     known = {facts.key for _, facts in saved}
     games = [(path.stem, facts) for path, facts in saved]
     games += [("", facts) for facts in reviewed if facts.key not in known]
     games.sort(key=lambda game: game[1].day, reverse=True)
     return [UserGame(name, facts, reviews.get(facts.key, "")) for name, facts in games]
+
+
+def _minute(seconds: float) -> str:
+    """Returns a time in ISO form, by this computer's clock: two games of one day may look alike otherwise."""
+    return datetime.fromtimestamp(seconds).isoformat(timespec="minutes")
 
 
 def facts_of(record: GameRecord, day: str) -> SavedFacts:

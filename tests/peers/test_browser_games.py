@@ -1,5 +1,6 @@
 """My games, their reviews and what is given away, in Chromium."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
     game = page.locator("#games button")
     expect(game).to_contain_text("engine, 12 kyu · White wins by 2.5 points")
     expect(game).to_contain_text("9 · reviewed")
+    expect(game).to_contain_text(re.compile(r"\d, \d+:\d\d [AP]M$"))
     game.click()
     expect(page.locator("#mistakes li")).to_have_count(2)
     expect(page.locator("#summary")).to_contain_text("Points lost per move5.50")

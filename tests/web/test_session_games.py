@@ -69,8 +69,8 @@ def test_a_saved_game_is_resumed_by_its_name(desk: Desk, tmp_path: Path, monkeyp
     desk.played.load(open_game(Path(file.name)))
     assert listed(desk) == []  # by whatever path it was opened
     desk.send("new", **{**NEW, "colour": "black"})
-    day = datetime.date.today().isoformat()
-    game = {"name": file.stem, "width": 5, "height": 5, "own": "black", "opponent": "max", "moves": 2, "day": day}
+    when = datetime.datetime.fromtimestamp(file.stat().st_mtime).isoformat(timespec="minutes")
+    game = {"name": file.stem, "width": 5, "height": 5, "own": "black", "opponent": "max", "moves": 2, "day": when}
     (found,) = listed(desk)
     assert found | game == found and found["isUnfinished"] and found["review"] == ""
     desk.send("resume", game=file.stem)

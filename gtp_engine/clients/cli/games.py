@@ -91,7 +91,7 @@ def _row(game: "UserGame") -> tuple[str, ...]:
     people = " - ".join(name or "?" for name in facts.players)
     players = texts().say(engine_at(as_rank(facts.opponent))) if facts.own else people
     result = "unfinished" if game.name and facts.is_unfinished else shown_result(facts.result)
-    return facts.day, f"{facts.width}x{facts.height}", players, str(facts.moves), result, game.review, game.name
+    return facts.day[:10], f"{facts.width}x{facts.height}", players, str(facts.moves), result, game.review, game.name
 
 
 def _figures(database: Database) -> list[str]:

@@ -54,9 +54,9 @@ export const told = ({name, values}) => sentence(text(name, values));
 export const fromToday = (day) =>
   new Intl.RelativeTimeFormat(words.about.locale, {numeric: "auto"}).format(Math.round((new Date(`${day}T00:00`) - new Date().setHours(0, 0, 0, 0)) / 864e5), "day");
 
-// day: in ISO form.
+// day: in ISO form, with or without the time of day; both are shown as they are written.
 export const date = (day) =>
-  new Intl.DateTimeFormat(words.about.locale, {dateStyle: "medium", timeZone: "UTC"}).format(new Date(day));
+  new Intl.DateTimeFormat(words.about.locale, {dateStyle: "medium", timeStyle: day.includes("T") ? "short" : undefined, timeZone: "UTC"}).format(new Date(day.includes("T") ? `${day}Z` : day));
 
 // Has an element say something. What it says already is not set again: a screen reader reads a live region aloud each time.
 export function say(element, said) {
