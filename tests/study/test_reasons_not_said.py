@@ -244,6 +244,7 @@ def test_a_pass_that_costs_little_and_a_move() -> None:
 def test_regions_that_do_not_count() -> None:
     far_from_both, too_few_points = region("N13", "N12"), region("D2", owned=(0.6, 0.8))
     assert nothing(find_regions_changed, far_from_both, too_few_points)
+    assert not nothing(find_regions_changed, region("N13", "N12 N11 C3")), "a later move of the line is near"
 
 
 def test_groups_far_from_both_moves() -> None:

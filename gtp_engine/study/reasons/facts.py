@@ -143,15 +143,15 @@ def find_filled(study: Study) -> Iterator[Fact]:
 def find_regions_changed(study: Study) -> Iterator[Fact]:
     """Yields where the better move gains most: what it gains there, and that this is the bigger point.
 
-    The first is told of the part of the board where most of it lies, near one of the moves, if it is mostly kept. The
-    player's territory there gets "bigger", the opponent's "smaller", or both ("region"). The second ("point") is told
-    if half of the gain lies near the better move, and the two moves are in different parts of the board.
+    The first is told of the part of the board where most of it lies, if the lines play near it and it is mostly kept.
+    The player's territory there gets "bigger", the opponent's "smaller", or both ("region"). The second ("point") is
+    told if half of the gain lies near the better move, and the two moves are in different parts of the board.
     """
     points = next(iter(gaining_parts(study)), frozenset[int]())
     if study.gain(points) < _LEAST_GAIN:
         return
     found: list[Fact] = []
-    if (named := _mainly_in(study, points)) and study.is_near(points, study.move, study.best):
+    if (named := _mainly_in(study, points)) and study.is_near(points, *study.played.line, *study.better.line):
         side, inside = named
         claim = _gaining(study, inside)._replace(kept=_KEPT)
         fact = Fact(_named(study, inside), study.better.line, inside, {"side": Phrase(side)}, claim=claim)
