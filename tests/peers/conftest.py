@@ -28,6 +28,15 @@ both_screens = pytest.mark.parametrize("width", SIZES)  # for tests of what depe
 NO_MOVE = re.compile(r"rules, komi [\d.]+$")  # what the facts say before the first move
 LISTS = ("size", "colour", "rank", "time", "handicap", "rules")  # of the dialog of a new game; the rest are numbers
 
+# The visible buttons, without lists of moves and what More has opened.
+IN_SIGHT = """() => [...document.querySelectorAll("button, a, summary")].filter((each) => {
+  const lists = "#rest, #mistakes, #candidates, #life-answers, #life-moves, dialog";
+  const isContent = each.closest(lists) && !each.matches(".primary");
+  return !isContent && each.id !== "more" && each.checkVisibility({visibilityProperty: true});
+}).map((each) => each.id || each.textContent)"""
+# How many rows they stand in, with More.
+ROWS = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Gives a test the width of one screen, unless it is to run on both.

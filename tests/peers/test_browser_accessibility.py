@@ -74,7 +74,7 @@ def test_a_game_and_its_lesson(checked: tuple[Any, Check]) -> None:
     expect(page.locator("#candidates tbody tr").first).to_be_visible()
     check("hint and loss")
     page.click("#why")
-    expect(page.locator("#why-lines button").first).to_be_visible()
+    expect(page.locator("#why-better")).to_be_visible()
     check("why")
     page.click("#what-if")
     check("choosing what if")

@@ -45,7 +45,7 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
     names = set()
     for kind in ("html", "sgf"):
         with page.expect_download() as download:
-            page.click(f"#share a[href^='review.{kind}']")
+            press(page, f"#share a[href^='review.{kind}']")
         names.add(download.value.suggested_filename)
         text = Path(download.value.path()).read_text()
         assert "<svg" in text if kind == "html" else "better G7" in read_sgf(text.encode()).root.comment
@@ -56,6 +56,7 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
 def test_beside_a_wide_board_the_links_of_a_review_stand_in_one_row(database: Database, page: Any) -> None:
     press(page, "#myGames")
     page.click("#games button")
+    page.click("#more")
     expect(page.locator("#share")).to_be_visible()
     for language in LANGUAGES:
         choose_language(page, language)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from peers.conftest import (
+    IN_SIGHT,
     NO_MOVE,
+    ROWS,
     begin,
     both_screens,
     choose_language,
@@ -66,14 +68,6 @@ CUT = """(lists) => {
 }"""
 
 
-# The visible buttons, without lists of moves and what More has opened.
-IN_SIGHT = """() => [...document.querySelectorAll("button, a, summary")].filter((each) => {
-  const lists = "#rest, #mistakes, #candidates, #life-answers, #life-moves, dialog";
-  const isContent = each.closest(lists) && !each.matches(".primary");
-  return !isContent && each.id !== "more" && each.checkVisibility({visibilityProperty: true});
-}).map((each) => each.id || each.textContent)"""
-
-
 @both_screens
 def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
     def face() -> tuple[str, list[str]]:
@@ -105,12 +99,11 @@ def test_each_face_has_at_most_five_buttons_in_sight(page: Any) -> None:
 
 
 def test_before_the_first_move_one_row_has_the_buttons_that_fit_in_it(page: Any) -> None:
-    rows = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
     for language in LANGUAGES:
         choose_language(page, language)
         for width, height in ((1024, 768), (375, 553), (375, 667), (768, 1024)):
             page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function(f"() => innerWidth === {width} && {rows} === 1")
+            page.wait_for_function(f"() => innerWidth === {width} && {ROWS} === 1")
             buttons = page.evaluate(IN_SIGHT)
             assert buttons[:2] == ["new", "open"] and len(buttons) <= 4, (language, width)
         page.wait_for_function("() => document.querySelectorAll('#actions > *').length === 5")  # all

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import SIZES, click, expect, open_settings, opened, paste, press, started, wait_for_status
+from peers.conftest import SIZES, click, expect, opened, paste, press, started, wait_for_status
 
 pytestmark = pytest.mark.peer
 
@@ -26,28 +26,23 @@ def numbers(page: Any) -> list[str]:
     return sorted(page.locator("#drawing .labels text").all_text_contents())
 
 
-def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any, width: int) -> None:
+def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any) -> None:
     page = taught
     click(page, "E5")
     expect(page.locator("#facts")).to_contain_text("move 2")
-    expect(page.locator("#why-panel")).to_be_hidden()
+    expect(page.locator("#why")).to_be_hidden()
     click(page, "A1")
     expect(page.locator("#facts")).to_contain_text("move 4")
     expect(page.locator("#lost")).to_contain_text("A1 loses about")
-    page.set_viewport_size({"width": 1366, "height": 650})
-    open_settings(page)
-    page.locator("#why").scroll_into_view_if_needed()
-    expect(page.locator("#status")).not_to_be_in_viewport()
     page.click("#why")
     expect(page.locator("#status")).to_be_in_viewport(ratio=1)
-    page.click("#more")
-    page.set_viewport_size({"width": width, "height": SIZES[width]})
-    expect(page.locator("#why-panel button", has_text="After A1")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#why-better")).to_be_visible()
+    expect(page.locator("#why-refutation")).to_be_hidden()  # the board shows it
     expect(page.locator("#status")).to_contain_text(".")  # a sentence
     expect(page.locator("#drawing .labels text").nth(1)).to_be_visible()  # it is played out
-    expect(page.locator("#why-on")).to_be_disabled()
+    expect(page.locator("#next")).to_be_disabled()
     before = numbers(page)
-    page.click("#why-back")
+    page.click("#previous")
     expect(page.locator("#drawing .labels text")).to_have_count(len(before) - 1)
     page.click("#what-if")
     expect(page.locator("#status")).to_have_text("Click the point where you would have played.")
@@ -58,18 +53,19 @@ def test_a_mistake_is_refuted_on_the_board_and_another_move_is_tried(taught: Any
     expect(page.locator("#status")).to_be_in_viewport()
     expect(page.locator("#announcement")).to_contain_text("After C3, ")
     expect(page.locator("#drawing .labels text").nth(1)).to_be_visible()
-    tops = (
-        "new Set([...document.querySelectorAll('#why-panel button:not([hidden])')].map((each) => each.offsetTop)).size"
-    )
-    assert page.evaluate(tops) == 2
-    page.locator("#why-panel button", has_text="After A1").click()
+    tops = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
+    assert page.evaluate(tops) == 1
+    expect(page.locator("#next")).to_be_disabled()
+    page.locator("#place").fill("1")
+    assert numbers(page) == ["1"]
+    page.locator("#actions button", has_text="After A1").click()
     expect(page.locator("#status")).not_to_contain_text("After C3, ")
     page.locator("body").press("Escape")
     expect(page.locator("#status")).to_have_text("It is your turn (Black)")
     expect(page.locator("#why-leave")).to_be_hidden()
     press(page, "#undo")  # the game is as it was
     expect(page.locator("#facts")).to_contain_text("move 2")
-    expect(page.locator("#why-panel")).to_be_hidden()
+    expect(page.locator("#why")).to_be_hidden()
 
 
 def test_the_network_says_what_it_thinks_of_a_group_that_is_not_solved(taught: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.conftest import begin, click, expect, open_settings, opened, paste, press, wait_for_status
+from peers.conftest import IN_SIGHT, ROWS, begin, click, expect, open_settings, opened, paste, press, wait_for_status
 
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.study.lesson import MISTAKES
@@ -130,8 +130,8 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     page.wait_for_function("before => document.querySelector('#drawing svg').innerHTML === before", arg=before)
     value = page.locator("#graph-at")
     expect(value).to_contain_text("Position 5")
-    page.click("#why")
-    expect(page.locator("#why-on")).to_be_disabled()  # the line has been played out
+    press(page, "#why")
+    expect(page.locator("#next")).to_be_disabled()  # the line has been played out
     expect(value).to_be_hidden()  # the board shows no position of the game
     expect(page.locator("#graph .cursor")).to_be_hidden()
     page.locator("body").press("Escape")
@@ -139,6 +139,42 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     press(page, "#keep")
     expect(page.locator("#verdict")).to_have_text("Kept as a problem")
     expect(page.locator("#keep")).to_be_hidden()
+    for width, height in ((1280, 800), (768, 1024), (375, 667)):
+        page.set_viewport_size({"width": width, "height": height})
+        check_the_buttons_of_a_mistake(page, is_wide=width > height)
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
+def check_the_buttons_of_a_mistake(page: Any, *, is_wide: bool) -> None:
+    """In each state at most five buttons are in sight, in one row that stays in sight with the board."""
+
+    def check(*wanted: str) -> None:
+        expect(page.locator("#board")).to_be_in_viewport(ratio=1)
+        for name in wanted:
+            expect(page.locator(name)).to_be_in_viewport(ratio=1)
+        assert len(buttons := page.evaluate(IN_SIGHT)) <= 5, buttons
+        assert page.evaluate(ROWS) == 1 and page.locator("#steps button:disabled:visible").count() == 0
+
+    page.locator("body").press("End")
+    wait_for_status(page, "Black to move")
+    check("#analyse", "#branch")
+    entry = page.locator("#mistakes li > button", has_text=re.compile(r"^5\b.*A9")).first
+    before = entry.bounding_box()
+    entry.click()
+    wait_for_status(page, "A9 loses about")
+    check("#why", "#mistakes [aria-current]")
+    assert entry.bounding_box() == before or not is_wide, "the list does not move below the pointer"
+    page.click("#why")
+    expect(page.locator("#next")).to_be_disabled()
+    check("#why-leave", "#what-if", "#why-better")
+    page.click("#what-if")
+    wait_for_status(page, "Click the point")
+    check("#why-leave", "#what-if")
+    click(page, "C4")
+    wait_for_status(page, "After C4")
+    check("#why-leave", "#what-if")
+    page.click("#why-leave")
+    wait_for_status(page, "A9 loses about")
 
 
 def test_a_review_is_stopped(page: Any) -> None:
@@ -289,14 +325,13 @@ def test_the_buttons_stand_in_one_row_while_a_lesson_is_prepared_and_after_it(re
     page.locator("body").press("End")
     page.wait_for_function("() => window.sent")
     wait_for_status(page, "to move")
-    rows = "new Set([...document.querySelectorAll('#actions > *')].map((each) => each.offsetTop)).size"
     for width, height in ((375, 553), (375, 667), (768, 1024), (1024, 768), (1280, 800)):
         page.set_viewport_size({"width": width, "height": height})
         boards = []
         for stage, last in (("moves", "review"), ("done", "branch")):
             page.evaluate(LESSON, stage)
             expect(page.locator(f"#actions #{last}")).to_be_visible()
-            assert page.evaluate(rows) == 1, (width, stage)
+            assert page.evaluate(ROWS) == 1, (width, stage)
             expect(page.locator("#review-stage")).to_be_in_viewport(ratio=1)
             boards.append(page.locator("#board").bounding_box())
         assert boards[0] == boards[1], "the board keeps its width"

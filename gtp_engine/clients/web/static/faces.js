@@ -1,16 +1,17 @@
 // The three faces of the page, play, review and problem, and the few buttons that each has in sight; the others are
 // behind More. `data-sight` of a button names the faces in which it is in sight if there is room for it, in the order of
-// the page; "begin" is play before the first move, when they stand in one row. What is hidden or disabled is nowhere.
+// the page; "begin" is play before the first move, when they stand in one row, and "why" any face while a question about a
+// move is open. What is hidden or disabled is nowhere.
 import {button, find} from "./elements.js";
 
 const MOST = 5;
 // Buttons that stand elsewhere, and take room; lists of moves and of lines are content.
-const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *, #why-lines *";
+const CONTENT = "#actions *, #rest *, #mistakes :not(.primary), #candidates *, #life-answers *, #life-moves *";
 const row = find("#actions"), rest = find("#rest"), more = find("#more");
 const buttons = [...row.querySelectorAll("[data-sight]")];
-let shown;  // the face
+let shown;  // the face, and whether a question is open
 let measured = "", fitting;  // for which face, width and texts it is known how many buttons fit with More, and how many
-new ResizeObserver(() => shown && showFace(shown)).observe(row);
+new ResizeObserver(() => shown && showFace(...shown)).observe(row);
 
 // Adds a button: `name` is that of its text, and its id; `sight` as above. Returns it, for its module to hide and show.
 export function addButton(name, sight, onClick) {
@@ -37,15 +38,15 @@ function open(isOpen) {
   if (!isOpen) find("#edit").open = false;  // a click on the board plays again
 }
 
-// face: "begin", "play", "review" or "problem".
-export function showFace(face) {
-  shown = face;
+// face: "begin", "play", "review" or "problem"; isAsking: whether a question about a move is open.
+export function showFace(face, isAsking) {
+  shown = [face, isAsking];
   document.body.dataset.face = face === "begin" ? "play" : face;
   const focused = document.activeElement, isIn = row.contains(focused);
   let room = MOST - [...document.querySelectorAll(`main button:not(${CONTENT})`)].filter((each) => each.checkVisibility({visibilityProperty: true})).length;
   const inSight = buttons.filter((each) => {
     const isUsable = !each.hidden && !each.disabled;
-    return isUsable && each.dataset.sight.split(" ").includes(face) && room-- > 0;
+    return isUsable && each.dataset.sight.split(" ").includes(isAsking ? "why" : face) && room-- > 0;
   });
   inSight.splice(fit(inSight, face));
   put(find("#others"), buttons.filter((each) => !inSight.includes(each)));

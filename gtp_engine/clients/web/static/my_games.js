@@ -62,7 +62,8 @@ export class Share {
   constructor() {
     this.table = make("table", {id: "summary"});
     this.links = make("p", {id: "share", className: "choices"});
-    find("#reviewed").append(this.table, this.links);
+    find("#reviewed").append(this.table);
+    find("#others").after(this.links);
   }
 
   show({review: {job}}) {

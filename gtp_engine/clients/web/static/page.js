@@ -64,7 +64,9 @@ const ofQuestions = {
     line = asking()?.line || null;
     if (line) transmit(line);
     else if (state) draw();
-    if (state) showStatus();
+    if (!state) return;
+    showStatus();
+    showControls();
   },
   announce: (said) => {
     announce(said);
@@ -182,7 +184,7 @@ const steps = {
 };
 find("#previous").addEventListener("click", steps.ArrowLeft);
 find("#next").addEventListener("click", steps.ArrowRight);
-find("#place").addEventListener("input", ({target}) => go(Number(target.value)));
+find("#place").addEventListener("input", ({target}) => why.goTo(Number(target.value)) || go(Number(target.value)));
 let turned = 0;  // pixels of the wheel over the board of a review, a step for each STEP_PIXELS
 find("#board").addEventListener("wheel", (event) => {
   if (document.body.dataset.face !== "review" || event.ctrlKey) return;
@@ -328,16 +330,23 @@ function pointText(vertex, stone) {
   return [vertex, text(words[stone]), ...(isDead ? [text("dead")] : [])].join(", ");
 }
 
-// The steps stand where they stood, at the ends of the game too, where the focus goes to the way back.
+function showControls() {
+  const face = faceOf(state);
+  showSteps(face);
+  showFace(face, asking() === why);
+}
+
+// The steps, of the game or of a line, stand where they stood, at the ends too, where the focus goes to the way back.
 function showSteps(face) {
-  const {place, moves} = state.position, focused = document.activeElement;
-  find("#steps").hidden = moves === 0 || Boolean(asking());
-  find("#previous").disabled = place === 0 || (face === "play" && place === moves);
+  const isLine = asking() === why, focused = document.activeElement;
+  const {place, moves} = isLine ? {place: why.count, moves: why.moves.length} : state.position;
+  find("#steps").hidden = moves === 0 || life.isOpen;
+  find("#previous").disabled = place === 0 || (face === "play" && !isLine && place === moves);
   find("#next").disabled = place === moves;
   const slider = find("#place");
   slider.max = moves;
   if (!slider.matches(":active")) slider.value = place;
-  slider.setAttribute("aria-valuetext", earlierText());
+  slider.setAttribute("aria-valuetext", isLine ? number(place) : earlierText());
   if (focused.disabled && focused.closest("#steps")) (place === 0 ? find("#next") : find("#previous")).focus();
 }
 
@@ -402,9 +411,7 @@ function show(before = state) {
   const remarks = game.remarks.map(({name, values}) => text(name, values));
   showNotice("#notice", [...remarks, now.notice].filter(Boolean).join("; "));
   showProblem();
-  const face = faceOf(state);
-  showSteps(face);
-  showFace(face);
+  showControls();
 }
 
 function showNotice(selector, said) {
@@ -418,13 +425,14 @@ const isolated = (name) => name && `\u2068${name}\u2069`;
 // Whether what the engine does leaves the board to the player.
 function isBackground() { return state.now.task !== null && ["analysis", "preparation"].includes(state.now.task.kind); }
 
-// Whether Undo takes the move back changes while the user steps; a screen reader hears of the mistake once.
+// Whether Undo takes the move back changes while the user steps; a screen reader hears of the mistake once. What is asked
+// about it, or listed, is said next to the board.
 function showLoss() {
   const {loss} = state.search;
   const values = loss && {move: moveName(loss.move), points: number(loss.points), best: moveName(loss.best)};
   say(find("#lost"), loss ? sentence(text("lost", values)) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
-  find("#loss").hidden = !loss;
+  find("#loss").hidden = !loss || Boolean(asking() || mistakes.statusText(state.position.node));
 }
 
 // While the comment can be edited it stands in the field for that.

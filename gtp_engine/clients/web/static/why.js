@@ -1,5 +1,5 @@
 // Why the move that is shown is a mistake: the line that refutes it is played on the board, and other moves can be tried.
-import {button, find, make} from "./elements.js";
+import {find} from "./elements.js";
 import {moveName, say, text, told} from "./words.js";
 
 const PACE = 900;  // milliseconds between the moves of a line that is played out
@@ -10,20 +10,11 @@ export class Why {
   constructor(send, {shown, onChange, announce}) {
     Object.assign(this, {send, onChange, announce, count: 0, asked: null});
     this.ask = (type, values = {}) => send({type, ...values, ...shown()});
-    const named = (id, said, onClick, sign = "") => {
-      const element = Object.assign(button(sign, onClick), {id});
-      Object.assign(element.dataset, said);
-      return element;
-    };
-    this.lines = make("div", {id: "why-lines"});
-    const first = make("div", {},
-      named("why", {text: "why"}, () => this.ask("why")), named("what-if", {text: "whatIf"}, () => this.pick()));
-    const last = make("div", {},
-      named("why-back", {label: "previous"}, () => this.step(-1), "‹"),
-      named("why-on", {label: "next"}, () => this.step(1), "›"),
-      named("why-leave", {text: "controls.leave"}, () => this.leave()));
-    this.panel = make("section", {id: "why-panel"}, find("#loss"), first, this.lines, last);
-    find("#steps").after(this.panel);
+    this.lines = ["refutation", "better", "tried"].map((name) => [name, find(`#why-${name}`)]);
+    for (const [name, entry] of this.lines) entry.addEventListener("click", () => this.play(name));
+    find("#why").addEventListener("click", () => this.ask("why"));
+    find("#what-if").addEventListener("click", () => this.pick());
+    find("#why-leave").addEventListener("click", () => this.leave());
   }
 
   // Whether the board belongs to this, and not to the game.
@@ -33,13 +24,13 @@ export class Why {
 
   // The message that asks for the position in the line; null if there is none. Before a move is tried: that of the mistake.
   get line() {
-    if (!this.asked?.lines) return null;
-    const count = this.isPicking ? 0 : this.count;
-    return {type: "why-line", line: this.name, moves: count, name: `why ${this.name} ${count}`};
+    return this.asked?.lines ? {type: "why-line", line: this.name, moves: this.count, name: `why ${this.name} ${this.count}`} : null;
   }
 
   pick() {
+    clearInterval(this.playing);
     this.isPicking = !this.isPicking;
+    this.count = 0;
     this.changed();
     find("#board").focus();
   }
@@ -58,11 +49,13 @@ export class Why {
   }
 
   // Goes back or on in the line; returns whether there is one.
-  step(step) {
+  step(step) { return this.goTo(this.count + step); }
+
+  goTo(count) {
     if (!this.moves.length) return false;
     clearInterval(this.playing);
     this.isPicking = false;
-    this.count = Math.min(Math.max(this.count + step, 0), this.moves.length);
+    this.count = Math.min(Math.max(count, 0), this.moves.length);
     this.changed();
     return true;
   }
@@ -72,7 +65,7 @@ export class Why {
     clearInterval(this.playing);
     Object.assign(this, {name, isPicking: false, count: matchMedia("(prefers-reduced-motion: reduce)").matches ? this.asked.lines[name].length : 1});
     this.playing = setInterval(() => {
-      if (this.count < this.moves.length && !this.isPicking) this.count++;
+      if (this.count < this.moves.length) this.count++;
       else clearInterval(this.playing);
       this.changed();
     }, PACE);
@@ -84,10 +77,9 @@ export class Why {
     this.onChange();
   }
 
-  show({asking: {why}, problems, search, solving}) {
+  show({asking: {why}, problems, solving}) {
     const before = this.asked, asked = this.asked = why.asked;
-    this.canAsk = why.canAsk;
-    this.panel.hidden = Boolean(problems.exercise || solving.life) || !(why.canAsk || asked || search.loss);
+    this.canAsk = why.canAsk && !problems.exercise && !solving.life;
     if (!asked?.lines) {
       clearInterval(this.playing);
       this.isPicking = false;
@@ -100,29 +92,19 @@ export class Why {
   }
 
   render() {
-    const {asked} = this, isKnown = Boolean(asked?.lines), hadFocus = document.activeElement?.id === "why", said = this.statusText();
+    const {asked} = this, said = this.statusText();
     if (said && said !== this.said) this.announce(said);
     this.said = said;
     find("#why").hidden = this.isOpen || !this.canAsk;
-    find("#what-if").setAttribute("aria-pressed", Boolean(this.isPicking));
-    find("#what-if").hidden = find("#why-back").hidden = find("#why-on").hidden = !isKnown;
     find("#why-leave").hidden = !asked;
-    if (asked && hadFocus) find("#why-leave").focus({preventScroll: true});
-    find("#why-back").disabled = !this.count;
-    find("#why-on").disabled = this.count >= this.moves.length;
+    find("#what-if").hidden = !asked?.lines;
+    find("#what-if").setAttribute("aria-pressed", Boolean(this.isPicking));
     if (this.isOpen) find("#board").classList.toggle("picking", Boolean(this.isPicking));
-    const lines = Object.entries(asked?.lines || {}).filter(([, moves]) => moves.length);
-    while (this.lines.children.length > lines.length) this.lines.lastElementChild.remove();
-    while (this.lines.children.length < lines.length) {
-      const entry = button("", () => this.play(entry.dataset.line));
-      this.lines.append(entry);
+    for (const [name, entry] of this.lines) {
+      const moves = asked?.lines?.[name] || [];
+      entry.hidden = !moves.length || (name === this.name && !this.isPicking);  // the board shows that one
+      if (moves.length) say(entry, text("lineAfter", {move: moveName(moves[0])}));
     }
-    lines.forEach(([name, moves], index) => {
-      const entry = this.lines.children[index];
-      entry.dataset.line = name;
-      say(entry, text("lineAfter", {move: moveName(moves[0])}));
-      entry.setAttribute("aria-pressed", name === this.name && !this.isPicking);
-    });
   }
 
   // What is said next to the board; "" if nothing was asked.
