@@ -99,5 +99,5 @@ def test_the_end_of_a_game_at_a_chosen_rank_says_why_it_does_not_count(rated: An
     expect(rated.locator("#rank-note")).to_be_hidden()
     press(rated, "#resign")
     rated.click("#really-resign")
-    why = "This game does not count for your rank: only an even game from its start, against the rank “by your results”, does."
+    why = "This game does not count for your rank: only whole even games against the rank “by your results” do."
     expect(rated.locator("#rank-note")).to_have_text(why)
