@@ -151,8 +151,7 @@ function receive(message) {
 
 // Returns whether there is a connection, or the user is asked first.
 function send(message) {
-  refusal = null;
-  showProblem();
+  forgetRefusal();
   if (strength.holds(message)) return true;
   if (message.type === "teach") store("teach", message.on ? "on" : "off");
   const isSent = transmit(message);
@@ -617,6 +616,14 @@ function showAgain(before) {
 }
 
 // A refusal stays until the user does something else: an analysis sends new states all the time.
+for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, forgetRefusal, {capture: true});
+
+function forgetRefusal() {
+  if (!refusal) return;
+  refusal = null;
+  showProblem();
+}
+
 function showProblem() {
   find("#now").classList.toggle("refused", Boolean(refusal));
   showNotice("#problem", refusal || (state && state.now.problem) || "");
