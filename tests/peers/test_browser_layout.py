@@ -126,6 +126,21 @@ def test_more_stands_alone_in_no_row(page: Any) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+def test_the_page_is_as_high_as_the_window_and_no_wider_than_what_a_scroll_bar_leaves(page: Any) -> None:
+    beyond = """() => {
+        const {scrollWidth, clientWidth, scrollHeight, clientHeight} = document.documentElement;
+        return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+    }"""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.evaluate(beyond) == [0, 0]
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.evaluate("document.documentElement.style.width = '485px'")  # as wide as beside a scroll bar
+    assert page.locator("#board").bounding_box()["width"] == 485 - 16
+    assert page.evaluate(beyond)[0] == 0
+    page.evaluate("document.documentElement.style.width = ''")
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
 def test_the_buttons_of_a_new_game_are_in_sight_on_a_small_phone(page: Any) -> None:
     page.set_viewport_size({"width": 360, "height": 553})
     page.click("#new")
@@ -217,8 +232,8 @@ def test_the_board_of_a_phone_stays_in_sight_while_its_page_is_scrolled(phone: A
     assert phone.evaluate("scrollY") > 0
     stage, board = (phone.locator(name).bounding_box() for name in ("#stage", "#board"))
     assert stage["y"] == 0 and board["height"] < 360
-    phone.locator("#new").focus()
-    assert phone.locator("#new").bounding_box()["y"] >= stage["height"]
+    phone.locator("#language").focus()
+    assert phone.locator("#language").bounding_box()["y"] >= stage["height"]
 
 
 def test_the_board_of_a_phone_stays_where_it_is_however_long_the_status_is(phone: Any) -> None:

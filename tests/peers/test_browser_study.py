@@ -271,7 +271,7 @@ LOSE = """canUndo => {
 LESSON = """stage => {
     const mistake = {node: 1, number: 1, colour: "black", move: "A9", points: 12, best: "B2", reasons: []};
     const mistakes = stage === "done" ? [mistake] : [];
-    const job = {isLesson: true, stage, done: 1, total: 4, progress: .1, mistakes, praised: []};
+    const job = stage && {isLesson: true, stage, done: 1, total: 4, progress: .1, mistakes, praised: []};
     const count = {black: 40, white: 41, komi: 7};
     const parts = {review: {job, hasAside: false}, play: {isOver: true, count}};
     socket.dispatchEvent(new MessageEvent("message", {data: JSON.stringify({type: "state", parts})}));
@@ -327,14 +327,15 @@ def test_the_buttons_stand_in_one_row_while_a_lesson_is_prepared_and_after_it(re
     wait_for_status(page, "to move")
     for width, height in ((375, 553), (375, 667), (768, 1024), (1024, 768), (1280, 800)):
         page.set_viewport_size({"width": width, "height": height})
-        boards = []
+        page.evaluate(LESSON, None)
+        boards = [page.locator("#board").bounding_box()]
         for stage, last in (("moves", "review"), ("done", "branch")):
             page.evaluate(LESSON, stage)
             expect(page.locator(f"#actions #{last}")).to_be_visible()
             assert page.evaluate(ROWS) == 1, (width, stage)
             expect(page.locator("#review-stage")).to_be_in_viewport(ratio=1)
             boards.append(page.locator("#board").bounding_box())
-        assert boards[0] == boards[1], "the board keeps its width"
+        assert boards[0] == boards[1] == boards[2], "the board keeps its width"
     page.set_viewport_size({"width": 360, "height": 740})
 
 
