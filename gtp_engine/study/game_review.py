@@ -11,7 +11,7 @@ from ..go.coords import BLACK, WHITE, as_colour, colour_name
 from ..go.rules import terms_text
 from ..go.sgf import GameRecord, shown_result
 from ..search.request import Limits
-from ..table.saved_games import HUMAN, called, is_own
+from ..table.saved_games import HUMAN, YOU, called, is_own
 from .level import EVERYBODY, Level
 from .move_review import (
     CLASSES,
@@ -298,15 +298,19 @@ class GameReview:
 
     def title_in(self, language: str) -> str:
         """Returns the title; players without a name are called by their colours, in one of `LANGUAGES`."""
-        return " - ".join(self.name(colour, language) for colour in BOTH_PLAYERS)
+        return " - ".join(self.name(colour, language, is_shared=True) for colour in BOTH_PLAYERS)
 
-    def name(self, colour: int | str, language: str = DEFAULT, *, with_rank: bool = True) -> str:
+    def name(
+        self, colour: int | str, language: str = DEFAULT, *, with_rank: bool = True, is_shared: bool = False
+    ) -> str:
         """Returns a player's name and rank, or the colour in this language if the record has no name.
 
-        In a game against the engine the person is "You", and the engine "Engine, 12 kyu".
+        In a game against the engine the engine is "Engine, 12 kyu", and the person "You", or the colour for what is
+        shared: each of many readers is "you".
         """
         record, colour = self.record, as_colour(colour)
-        if (phrase := called(record).get(colour)) is not None:
+        phrase = called(record).get(colour)
+        if phrase is not None and not (is_shared and phrase == YOU):
             words = texts(language).say(phrase)
             return words[:1].upper() + words[1:]
         name, rank = (record.black, record.black_rank) if colour == BLACK else (record.white, record.white_rank)

@@ -41,6 +41,7 @@ from .game_clock import read_time_settings
 
 BOTH = frozenset((BLACK, WHITE))
 HUMAN = "human"  # the name that `play` gives human players in its records
+YOU = Phrase("you")  # what the person is called
 _PROGRAM = "gtp_engine"
 # The engine's name in a record (`Engine.name`): the program, a network if there was one, a rank if it played at one.
 _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
@@ -261,7 +262,7 @@ def called(record: GameRecord) -> dict[int, Phrase]:
     if not is_own(record) or record.black == record.white:
         return {}
     person, engine = (BLACK, WHITE) if record.black == HUMAN else (WHITE, BLACK)
-    found = {person: Phrase("you")}
+    found = {person: YOU}
     if (other := saved_opponent(record, Notes())) is not None:
         found[engine] = engine_at(other.rank)
     return found

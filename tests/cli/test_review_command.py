@@ -112,7 +112,7 @@ def test_a_page_of_one_game_and_of_several(game: Path, other: Path, tmp_path: Pa
     assert done.exit_code == 0
     assert done.stdout.startswith("<!doctype html>") and done.stdout.endswith("</html>\n")
     assert [f'id="{name}"' in done.stdout for name in ("index", "game-1", "game-2", "game-3")] == [True] * 3 + [False]
-    assert "only the moves of ANN are judged" in done.stdout
+    assert "only ANN&#39;s moves are judged" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text")

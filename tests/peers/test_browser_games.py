@@ -49,7 +49,7 @@ def test_a_game_is_opened_with_its_review_and_the_review_is_shared(database: Dat
         names.add(download.value.suggested_filename)
         text = Path(download.value.path()).read_text()
         assert "<svg" in text if kind == "html" else "better G7" in read_sgf(text.encode()).root.comment
-    assert names == {f"You - Engine, 12 kyu 2026-11-28.{kind}" for kind in ("html", "sgf")}
+    assert names == {f"Black - Engine, 12 kyu 2026-11-28.{kind}" for kind in ("html", "sgf")}
 
 
 @pytest.mark.parametrize("width", [1280])

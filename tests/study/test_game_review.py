@@ -530,11 +530,12 @@ def test_a_game_against_the_engine_is_called_as_people_would() -> None:
     at_25k = (("b6c64-19x19 ", "25k", "25 kyu"), ("", "25k", "25 kyu"))
     for name, rank, said in (*at_25k, ("b6c64-19x19", "", "full strength"), ("", "4d", "4 dan")):
         review.record.white, review.record.white_rank = f"gtp_engine {name}{rank}".strip(), rank
-        assert review.title == f"You - Engine, {said}"
-    assert review.title_in("es") == "Tú - Motor, 4 dan"
+        assert review.title == f"Black - Engine, {said}"  # "you" would be each of its readers
+        assert review.name("black") == "You"
+    assert review.title_in("es") == "Negro - Motor, 4 dan"
     assert [player.name for player in figures_of_games([review, review])] == ["You", "Engine, 4 dan"]
     review.record.white = "gtp_engine 99k"  # no rank of this version
-    assert review.title == "You - gtp_engine 99k 4d"
+    assert review.title == "Black - gtp_engine 99k 4d"
     review.record.white, review.record.white_rank = "human", ""
     assert review.title == "Black - White"
     assert [player.name for player in figures_of_games([review])] == ["1. Black", "1. White"]

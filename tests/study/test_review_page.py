@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from page_reader import PageReader
-from reviews import D4, E5, F6, G7, game_of, loss, reason
+from reviews import D4, E5, F6, G7, game_of, loss, own_review, reason
 
 import gtp_engine.study.page
 from gtp_engine.base.errors import UserError
@@ -210,7 +210,8 @@ def test_one_player_is_judged_only() -> None:
     review = game_of(MOVES, player=WHITE)
     page = review_page([review])
     PageReader(page)
-    assert "only the moves of Bob are judged" in page
+    assert "only Bob&#39;s moves are judged" in page
+    assert "only Black&#39;s moves are judged" in review_page([replace(own_review(), player=BLACK)])
     assert ["verdict" in move for move in page_data(page)[0]["moves"]] == [False, True, False, True]
     PageReader(review_page([game_of(MOVES[:1], player=WHITE)]))  # who has not moved yet
 

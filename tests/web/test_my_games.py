@@ -157,8 +157,8 @@ def test_the_name_of_a_file_calls_the_players_as_pages_do(desk: Desk, database: 
     desk.send("open", sgf=own_review().record.to_sgf())
     desk.wait(lambda: desk.state["review"] is not None)
     names = {language: sharing(desk).file("review.sgf", language).name for language in ("en", "ar")}
-    assert names["en"] == "You - Engine, 12 kyu 2026-11-28.sgf"
-    assert names["ar"] == "أنت - المحرك، 12 كيو 2026-11-28.sgf"  # without marks of direction
+    assert names["en"] == "Black - Engine, 12 kyu 2026-11-28.sgf"
+    assert names["ar"] == "الأسود - المحرك، 12 كيو 2026-11-28.sgf"  # without marks of direction
 
 
 def test_kept_problems_are_given_away(desk: Desk, database: Database) -> None:
