@@ -327,6 +327,24 @@ def test_five_to_ten_turning_points(costs: list[float], count: int) -> None:
     assert [point.mistake.worst.number for point in found] == sorted(point.mistake.worst.number for point in found)
 
 
+def test_a_mistake_in_a_decided_game_is_no_turning_point() -> None:
+    lost, open_still = (
+        replace(
+            move,
+            before=replace(move.before, winrate=before),
+            after=replace(move.after, winrate=1 - after),
+        )
+        for move, before, after in (
+            (loss(1, BLACK, D4, E5, 9.0), 0.003, 0.001),
+            (loss(3, BLACK, F6, G7, 5.0), 0.02, 0.001),
+        )
+    )
+    assert turning_points(game_of([lost])) == [] and len(game_of([lost]).mistakes) == 1
+    page = review_page([game_of([lost])])
+    assert 'class="turning"' not in page and "No mistake of" not in page
+    assert [point.mistake.worst.number for point in turning_points(game_of([lost, open_still]))] == [3]
+
+
 def test_diagrams_show_both_lines_with_numbers() -> None:
     review = reviewed(["C3", "D4"], ["B2 D2", "E5 A1", ""])
     costly = replace(review.moves[0], after=replace(review.moves[0].after, lead=5.0))

@@ -18,7 +18,7 @@ from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
 from ...search.report import SearchReport
 from ..game_review import GameReview, PlayerFigures, accuracy
-from ..move_review import CLASSES, LEAST_POINTS, Mistake, MoveReview, Phase, loss_class
+from ..move_review import CLASSES, LEAST_POINTS, Mistake, MoveReview, Phase, loss_class, worth
 from ..searches import SECOND_LOOK_FACTOR
 from .curves import graphs
 from .words import Wording, script_data, stones_of, wording
@@ -185,18 +185,24 @@ class TurningPoint(NamedTuple):
 
 
 def turning_points(review: GameReview, name: str = "", language: str = DEFAULT) -> list[TurningPoint]:
-    """Returns the most important mistakes of a game, in the order of the game.
+    """Returns the most important mistakes of a game that was not decided, in the order of the game.
 
     Args:
         review: The review.
         name: Tells the diagrams apart from those of other games on the same page.
         language: The language of the diagrams' titles.
     """
-    first, others = review.mistakes[:_FEWEST], review.mistakes[_FEWEST:_MOST]
+    mistakes = [mistake for mistake in review.mistakes if not _is_decided(mistake.worst)]
+    first, others = mistakes[:_FEWEST], mistakes[_FEWEST:_MOST]
     first += [mistake for mistake in others if loss_class(mistake.worst.points_loss) >= _DOUBTFUL]
     chosen = sorted(first, key=lambda mistake: mistake.worst.number)
     words = wording(language)
     return [_turning_point(mistake, name, words) for mistake in chosen]
+
+
+def _is_decided(move: MoveReview) -> bool:
+    """Whether a player's win rate is shown as 0 % both before and after a move: no such game turns."""
+    return {round(100 * worth(report).winrate) for report in (move.before, move.after)} in ({0}, {100})
 
 
 def _turning_point(mistake: Mistake, name: str, words: Wording) -> TurningPoint:
