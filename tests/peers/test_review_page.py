@@ -178,7 +178,10 @@ def test_lines_are_played_out_and_left(screen: Screen, reviewed: GameReview) -> 
     worst = reviewed.mistakes[0].worst
     line = worst.before.moves[0].pv
     record: GameRecord = reviewed.record
+    value = screen.page.locator(".viewer .worth")
+    assert value.is_visible()
     screen.page.locator(".lines button.play").first.click()
+    assert not value.is_visible(), "it is that of the game's move"
     game = record.to_game(worst.number - 1)
     for number, point in enumerate(line[:12], start=1):
         game.play(game.to_move, point)
@@ -189,7 +192,7 @@ def test_lines_are_played_out_and_left(screen: Screen, reviewed: GameReview) -> 
     assert screen.page.locator(".viewer .labels text").count() > 0
     assert screen.page.locator("button.play[aria-pressed=true]").count() >= 1
     screen.press("Escape")
-    assert screen.text("place").startswith(f"Move {worst.number}:")
+    assert screen.text("place").startswith(f"Move {worst.number}:") and value.is_visible()
     screen.press("1", "ArrowLeft")
     assert screen.text("place").startswith(f"Move {worst.number}:"), "back before the first move of the line"
     screen.press("1")

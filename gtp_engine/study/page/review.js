@@ -162,6 +162,7 @@ class Game {
     this.shownPlace = this.place;
     if (wasAt !== this.place) this.showMove();
     this.find("leave").hidden = !this.line;
+    this.find("worth").style.visibility = this.line ? "hidden" : "";  // the value is that of the game's move
     if (this.line) this.showLine();
     else this.showPosition();
     for (const button of this.viewer.querySelectorAll("button.play")) {
