@@ -132,14 +132,14 @@ class Chart:
 
     def _content(self, *, is_inside: bool) -> str:
         """Returns what was added, with the lines and texts of the vertical axis: inside the area, or beside it."""
-        rows = []
+        lines, texts = list[str](), list[str]()
         for value, text in self.y.ticks.items():
             top = 100 - self.y.percent(value)
-            rows.append(f'<line {_GRID} x2="100%" y1="{top:.2f}%" y2="{top:.2f}%"/>')
+            lines.append(f'<line {_GRID} x2="100%" y1="{top:.2f}%" y2="{top:.2f}%"/>')
             inside = f'x="6" dy="{_FONT if top < _FONT else -3}" class="value"'  # above its line, if there is room
             look = inside if is_inside else f'x="-{_GAP}" dy=".35em" text-anchor="end"'
-            rows.append(f'<text y="{top:.2f}%" {look}>{escape(text)}</text>')
-        return "".join([*self._below, *rows, *self._above])
+            texts.append(f'<text y="{top:.2f}%" {look}>{escape(text)}</text>')
+        return "".join([*self._below, *lines, *self._above, *texts])  # no mark covers a text
 
     def at(self, x: float, y: float, width: float, height: float, *, is_last: bool = True) -> str:
         """Returns a part of a larger drawing: the area at a place and of a size in pixels, with texts beside it.

@@ -383,6 +383,9 @@ def test_the_graphs_mark_the_mistakes_where_they_are() -> None:
     circle = third.find("circle")
     assert circle is not None and circle.get("cx") == "75.00%"
     assert float(circle.attrib["cy"].rstrip("%")) == pytest.approx(100 - 100 * review.winrates[3], abs=0.01)
+    last_mark = max(index for index, element in enumerate(lead) if element.tag == "a")
+    texts = [index for index, element in enumerate(lead) if element.tag == "text" and element.get("class") == "value"]
+    assert texts and min(texts) > last_mark, "no mark covers a text"
     curve = next(path for path in lead.iter("path") if path.get("class") == "curve").attrib["d"]
     assert curve.count("L") == 4 and curve.startswith("M0.00 ")
 

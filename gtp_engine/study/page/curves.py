@@ -45,12 +45,12 @@ def graphs(
         places, even = list(enumerate(values, int(chart.x.low))), (chart.y.low + chart.y.high) / 2
         chart.areas(places, even, 'class="black-ahead"', 'class="white-ahead"')
         chart.line([(chart.x.low, even), (chart.x.high, even)], 'class="even"')
-        _add_phases(chart, review, words if chart is lead else None)
         chart.line(places, 'class="curve"')
         chart.add('<line class="cursor" x1="0" x2="0" y2="100%"/>')  # which only the page shows
         if chart is lead:
             chart.arrows(enumerate(review.leads, int(chart.x.low)), highest, 'class="value"')
         _add_marks(chart, review, dict(places), [mistake.worst.number for mistake in numbered], words, section)
+        _add_phases(chart, review, words if chart is lead else None)
     return {"lead": lead, "winrate": winrate}
 
 
