@@ -58,3 +58,15 @@ def test_a_problem_that_was_pasted_is_called_by_its_number_and_says_its_task_onc
     expect(page.locator("#heading")).to_have_text("Problem 1")
     expect(page.locator("#comment")).to_be_hidden()
     expect(page.locator("#problem-again")).to_be_hidden()  # nothing has been tried
+
+
+@pytest.mark.parametrize(
+    ("points", "is_right", "said"),
+    [(0, True, "Right!"), (1, True, "Playable, but G3 is better."), (7, False, "Not yet: H5 loses about 7 points.")],
+)
+def test_an_answer_is_right_only_if_it_loses_less_than_a_mistake(
+    page: Any, points: int, is_right: bool, said: str
+) -> None:
+    verdict = {"move": "H5", "by": "search", "isRight": is_right, "points": points, "best": "G3"}
+    told = "async (verdict) => (await import('./problems.js')).problemText({verdict})"
+    assert page.evaluate(told, verdict) == said

@@ -165,7 +165,7 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
     assert exercise["missed"] == {"move": "E5", "points": 9} and exercise["toMove"] == "black"
     root = desk.session.node
     desk.values.set(root, Value(BLACK, 0.5, 0.0, FAR, "C3"))
-    tries = ("A1", -5.4, 5, False), ("C3", -2.0, 0, True), ("D4", 0.04, 0, True)
+    tries = ("A1", -5.4, 5, False), ("C3", -2.0, 0, True), ("D4", 0.04, 0, True), ("F6", -1.4, 1, True)
     for vertex, lead, points, is_right in tries:
         desk.play(vertex)
         desk.values.set(desk.session.node, Value(WHITE, 0.5, lead, FAR, "C3"))
@@ -174,6 +174,7 @@ def test_a_mistake_becomes_a_problem(desk: Desk, data: Path) -> None:
         desk.session.go_on()
         verdict = desk.state["exercise"]["verdict"]
         assert (verdict["by"], verdict["isRight"], verdict["points"]) == ("search", is_right, points)
+        assert verdict["best"] == "C3"
         desk.send("undo")
     assert desk.state["exercise"]["due"] == tomorrow()  # the first try counts
 

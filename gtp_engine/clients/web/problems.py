@@ -495,7 +495,9 @@ class Problems(Part):
                 "walls": [game.vertex(chain[0]) for chain in verdict.walls],
                 "isConditional": verdict.is_conditional,
                 "isDecided": verdict.is_decided,
+                # 0 for what a review does not call a mistake either.
                 "points": verdict.points and whole(max(0.0, verdict.points)),
+                "best": missed.line[0] if missed and missed.line else "",
             }
         return said
 

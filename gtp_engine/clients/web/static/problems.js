@@ -81,11 +81,12 @@ function noteText(exercise, hasLines) {
   return said.join(" ");
 }
 
-function verdictText({move: vertex, by, isRight, outcome, isDecided, points}) {
+function verdictText({move: vertex, by, isRight, outcome, isDecided, points, best}) {
   const move = moveName(vertex);
   if (isRight === null) return text("verdictUnknown", {move});
   if (by === "record") return text(isRight ? "recordRight" : "recordWrong", {move});
-  if (by === "search") return isRight ? text("right") : text("searchWrong", {move, points: number(points)});
+  if (by === "search" && isRight) return points && best ? text("playable", {best: moveName(best)}) : text("right");
+  if (by === "search") return text("searchWrong", {move, points: number(points)});
   if (!isRight) return text("wrong", {move, outcome: text(`now-${outcome}`)});
   return isDecided ? `${text("right")} ${sentence(text(`now-${outcome}`))}` : text("rightSoFar");
 }
