@@ -13,7 +13,7 @@ from pseudo_terminal import Terminal
 from reviews import D4, E5, G7, game_of, loss, reason
 
 from gtp_engine.clients.terminal.play import TerminalGame
-from gtp_engine.clients.terminal.teaching import lesson_lines, what_if_lines, why_lines
+from gtp_engine.clients.terminal.teaching import lesson_pages, what_if_lines, why_lines
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, PASS, WHITE
@@ -38,26 +38,33 @@ FOLLOWS = "   what follows: D4 F6 F6"
 
 
 def test_the_lesson_has_the_most_costly_mistakes_of_one_player() -> None:
-    assert lesson_lines(review_of(2.04, 9.0, 3.0, 9.0, 0.2, player=BLACK)) == [
-        "what mattered most, by a short search:",
-        "1. move 3, D4, lost about 3.0 points; better: E5 F6",
-        "2. move 1, D4, lost about 2.0 points; better: G7 F6",
-        SENTENCE,
-        "to play on from before one of them, type its number after again, as in again 1",
+    assert lesson_pages(review_of(2.04, 9.0, 3.0, 9.0, 0.2, player=BLACK)) == [
+        [
+            "what mattered most, by a short search:",
+            "1. move 3, D4, lost about 3.0 points; better: E5 F6",
+            "mistake 1 of 2; to play on from before it, type again 1",
+        ],
+        [
+            "2. move 1, D4, lost about 2.0 points; better: G7 F6",
+            SENTENCE,
+            "mistake 2 of 2; to play on from before it, type again 2",
+        ],
     ]
-    praised = lesson_lines(review_of(0.0, 9.0, 3.0, player=BLACK, praised=(1,)))
+    (praised,) = lesson_pages(review_of(0.0, 9.0, 3.0, player=BLACK, praised=(1,)))
     assert praised[2:4] == ["well played: move 1, D4", SENTENCE]
-    assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_lines(review_of(2.0, 9.0))
-    assert lesson_lines(review_of(0.2, 9.0, player=BLACK)) == ["no mistake has been found in a short search"]
+    assert "1. white's move 2, D4, lost about 9.0 points; better: G7 F6" in lesson_pages(review_of(2.0, 9.0))[0]
+    assert lesson_pages(review_of(0.2, 9.0, player=BLACK)) == [["no mistake has been found in a short search"]]
 
 
 def test_beginners_first_read_what_was_good_and_then_of_three_mistakes() -> None:
     level, points = Level(-25.0, 361), (0.0, 3.0, 4.0, 5.0, 6.0)
     moves = [loss(number, BLACK, D4, E5 + number - 1, lost) for number, lost in enumerate(points, 1)]
     checked = [replace(move, is_checked=True, level=level) for move in moves]
-    lines = lesson_lines(game_of(checked, is_checked=True, reasons={1: (reason(),)}, player=BLACK, praised=(1,)))
-    assert lines[:3] == ["well played: move 1, D4", SENTENCE, "what mattered most, by a short search:"]
-    assert [line.split(",")[0] for line in lines[3:-1]] == ["1. move 5", "2. move 4", "3. move 3"]
+    review = game_of(checked, is_checked=True, reasons={1: (reason(),)}, player=BLACK, praised=(1,))
+    first, *others = lesson_pages(review)
+    assert first[:3] == ["well played: move 1, D4", SENTENCE, "what mattered most, by a short search:"]
+    told = [first[3], *(page[0] for page in others)]
+    assert [line.split(",")[0] for line in told] == ["1. move 5", "2. move 4", "3. move 3"]
 
 
 def test_why_tells_mistakes_good_moves_and_that_nothing_is_known() -> None:
@@ -156,7 +163,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.send("y\r")
         terminal.expect(r"type lesson \(or press Enter\), review, new, undo or quit")
         assert "what mattered most" not in terminal.written
-        texts = ("what mattered most, by a short search:", "1. move 3, A1, lost", "as in again 1", "(?=game over> )")
+        texts = ("what mattered most, by a short search:", "1. move 3, A1, lost", "mistake 1 of 1", "(?=game over> )")
         terminal.answer("", *texts)
         terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
         terminal.answer("", "A B C D", "(?=game over> )")
@@ -183,7 +190,9 @@ def test_a_mistake_that_was_told_costs_the_same_after_it_is_tried_again(terminal
         begin = len(terminal.written)
         terminal.answer("resign", r"\[y/N\] ")
         terminal.send("y\r")
-        terminal.answer("", "as in again 1")
+        terminal.answer("", "type again 1", "(?=game over> )")
+        while "press Enter for the next one" in "\n".join(terminal.window()):
+            terminal.answer("", r"type again \d", "(?=game over> )")
         told = r"(\d)\. move (\d+), \w+, (lost about \S+ points; better: [^\r\n]*)"
         return re.findall(told, terminal.written[begin:])
 

@@ -49,7 +49,7 @@ from . import board
 from .learning import Lessons
 from .own_rank import OwnRank
 from .screen import Screen
-from .teaching import lesson_lines, what_if_lines, why_lines
+from .teaching import lesson_pages, what_if_lines, why_lines
 from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, choices, example_point, parse_count, parse_line
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class TerminalGame:
         self._leaving = False  # Ctrl-C was pressed, and nothing typed since
         self._is_saved: bool | None = None  # of a finished game
         self._lesson: GameReview | None = None  # about the game that has ended last
+        self._page = 1  # of the lesson, the one shown last
         self._known = KnownReports()  # of `why`, the lesson and the review: one figure for one mistake
         self._opening = self._greeting()
 
@@ -179,7 +180,7 @@ class TerminalGame:
         game = self._engine.game
         if self._played.result:
             self._finish()
-            self._ask("game over> ", on_enter="lesson" if self._offers_lesson else "")
+            self._ask("game over> ", on_enter=self._next_page)
         elif game.is_over:
             dead = self._wait(self._engine.dead_stones(), "scoring")
             self._played.count(dead)
@@ -219,13 +220,18 @@ class TerminalGame:
 
     @property
     def _choices_after_game(self) -> str:
-        lesson = "lesson (or press Enter), " if self._offers_lesson else "lesson, " if self._lesson else ""
+        lesson = "lesson (or press Enter), " if self._next_page else "lesson, " if self._lesson else ""
         return f"type {lesson}review, new, undo or quit"
 
     @property
-    def _offers_lesson(self) -> bool:
-        """Whether Enter shows the lesson after a game, which needs a network and moves; until then the board stays."""
-        return self._engine.network is not None and self._lesson is None and bool(self._engine.game.moves)
+    def _next_page(self) -> str:
+        """What Enter does after a game: it shows one page of the lesson after the other, and then the board.
+
+        A lesson needs a network and moves.
+        """
+        if self._lesson is None:
+            return "lesson" if self._engine.network is not None and self._engine.game.moves else ""
+        return f"lesson {self._page + 1}" if self._page < len(lesson_pages(self._lesson)) else ""
 
     def _check_not_over(self) -> None:
         if self._played.result:
@@ -503,7 +509,7 @@ class TerminalGame:
         for line in what_if_lines(tried):
             self._print(line)
 
-    def _command_lesson(self, _: str) -> None:
+    def _command_lesson(self, text: str) -> None:
         if not self._played.result:
             raise UserError("the game is not over: resign or pass first; why is about any move")
         if not self._played.numbers:
@@ -517,8 +523,12 @@ class TerminalGame:
             keep_review(database, self._lesson, is_lesson=True)
             if database.notice:
                 self._print(database.notice, "yellow")
-        for line in lesson_lines(self._lesson):
+        pages = lesson_pages(self._lesson)
+        self._page = parse_count("number of a mistake", text, len(pages))
+        for line in pages[self._page - 1]:
             self._print(line)
+        if self._next_page:
+            self._print("press Enter for the next one", "dim")
 
     def _network_settings(self) -> EngineSettings:
         """Returns the engine's settings; raises UserError without a network, whose judgement a lesson rests on."""
@@ -539,7 +549,7 @@ class TerminalGame:
         mistakes = [] if lesson is None else worst_mistakes(lesson)
         if lesson is None or not mistakes:
             raise UserError("there is no mistake to try again: the lesson after a game shows some")
-        worst = mistakes[parse_count("number of a mistake", text, len(mistakes)) - 1].worst
+        worst = mistakes[parse_count("number of a mistake", text or str(self._page), len(mistakes)) - 1].worst
         self._keep()
         game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
         self._played.begin(game, self._played.humans)

@@ -12,24 +12,29 @@ from ...study.questions import Explanation, told
 from .board import LINE_SHOWN
 
 
-def lesson_lines(review: GameReview) -> list[str]:
-    """Returns the mistakes of a lesson after a game, each with a number for `again`, and why they are mistakes.
+def lesson_pages(review: GameReview) -> list[list[str]]:
+    """Returns the lines of a lesson after a game, on each page a mistake and why it is one.
 
     Beginners first read what was good.
     """
-    mistakes, praise = worst_mistakes(review), list[str]()
+    praise, pages = list[str](), list[list[str]]()
     for move in review.praised_moves:
         praise += [f"well played: move {move.number}, {move.vertex(move.move.point)}", *_sentences(review, move)]
-    if not mistakes:
-        return [*praise, "no mistake has been found in a short search"]
-    lines = ["what mattered most, by a short search:"]
-    for number, mistake in enumerate(mistakes, 1):
+    for number, mistake in enumerate(worst_mistakes(review), 1):
         worst = mistake.worst
         player = f"{colour_name(worst.move.colour)}'s " if review.player is None else ""
-        lines.append(f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}")
-        lines += [said for said in _sentences(review, worst) if said not in lines]  # one that names several mistakes
-    parts = [*praise, *lines] if review.level.is_beginners else [*lines, *praise]
-    return [*parts, "to play on from before one of them, type its number after again, as in again 1"]
+        told = f"{number}. {player}move {worst.number}, {worst.vertex(worst.move.point)}, {_cost(worst)}"
+        pages.append([told, *_sentences(review, worst)])
+    if not pages:
+        return [[*praise, "no mistake has been found in a short search"]]
+    pages[0] = ["what mattered most, by a short search:", *pages[0]]
+    if review.level.is_beginners:
+        pages[0] = [*praise, *pages[0]]
+    else:
+        pages[-1] += praise
+    for number, page in enumerate(pages, 1):
+        page.append(f"mistake {number} of {len(pages)}; to play on from before it, type again {number}")
+    return pages
 
 
 def why_lines(review: GameReview, own: int | None) -> list[str]:

@@ -26,7 +26,7 @@ COMMANDS = {
     "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
     "why N": "say what the last moves do, and what is wrong with them; why 34 is about move 34",
     "what if D4": "say what D4 would have brought instead of your last move",
-    "lesson": "after the game (Enter does the same): show the moves that mattered most",
+    "lesson N": "after the game (Enter does the same): show the move that mattered most, or the Nth",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
     "learn": "first steps for somebody who has never played: the rules on five boards, small games",
