@@ -128,6 +128,21 @@ def test_the_answers_to_a_command_are_below_the_board(quick: Terminal) -> None:
     assert quick.window()[21].startswith("black> ")
 
 
+def test_each_list_of_commands_is_in_a_window_of_80_by_24(tmp_path: Path) -> None:
+    program = Terminal(*PLAY, "--sgf-dir", str(tmp_path), rows=24)
+    try:
+        program.answer("help", "help more .*", "(?=black> )")
+        window = program.window()
+        assert len(window) <= 24 and window[0].startswith("    A B C") and window[11].startswith("  D4  ")
+        program.answer("help more", "first steps for somebody", "(?=black> )")
+        shown = program.written.rpartition("help more")[2].splitlines()
+        assert len(shown) <= 24 and "what if D4" in "".join(shown)
+        program.answer("help rank", "  rank R     make the engine", "(?=black> )")
+        assert "what if D4" not in "".join(program.window())
+    finally:
+        program.close()
+
+
 def test_the_table_of_moves_is_next_to_a_board_that_fills_the_window(quick: Terminal) -> None:
     quick.answer("analyze", "visits, ", "black> ")
     window = quick.window()

@@ -50,7 +50,7 @@ from .learning import Lessons
 from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_pages, what_if_lines, why_lines
-from .words import COMMANDS, RANK_STEPS, SHOWN_VALUES, choices, example_point, parse_count, parse_line
+from .words import RANK_STEPS, SHOWN_VALUES, choices, example_point, meanings, parse_count, parse_line
 
 if TYPE_CHECKING:
     from ...engine.worker import SearchWorker
@@ -556,11 +556,10 @@ class TerminalGame:
         self._begin_another(f"before move {worst.number}, {worst.vertex(worst.move.point)}: try another move")
         self._lesson, self._known = lesson, known
 
-    def _command_help(self, _: str) -> None:
+    def _command_help(self, about: str) -> None:
         game = self._engine.game
-        point = example_point(game.width, game.height)
-        meanings = {point: "play at this point (columns skip I, row 1 is at the bottom)", **COMMANDS}
-        lines = [f"  {usage:{_HELP_COLUMNS - 3}} {meaning}" for usage, meaning in meanings.items()]
+        described = meanings(about, game.width, game.height)
+        lines = [f"  {usage:{_HELP_COLUMNS - 3}} {meaning}" for usage, meaning in described.items()]
         if self._screen.is_interactive:
             width, indent = self._screen.console.width, " " * _HELP_COLUMNS
             lines = [textwrap.fill(line, width, subsequent_indent=indent) for line in lines]

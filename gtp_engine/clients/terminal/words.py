@@ -9,30 +9,34 @@ from ...engine.ranks import STRONGEST, WEAKEST
 from ...go.coords import COLUMNS, PASS, parse_sgf_point, point_at, vertex
 from ...table.new_game import IN_WORDS
 
-COMMANDS = {
+# What `help` shows: in a window of 80 x 24 there is room for it even below a board of 9x9.
+_MOST_USED = {
     "pass": "pass; two passes in a row end the game",
     "undo N": "take back your last move and the reply; undo 3: the last three",
     "hint": "mark the best move",
-    "analyze": "show the best moves with win rate, score and main line",
     "score": "show the score estimate and territory; after two passes, the count",
-    "dead": "after two passes: show how each dead group would be captured",
-    "board": "show the board again; Enter does so too",
-    "show WHAT": "show after moves: winrate, score or nothing",
-    "rank R": f"change the engine's rank: {WEAKEST} to {STRONGEST}, or max; easier and harder do so by one",
-    "resign": "resign the game",
-    "save FILE": "save to FILE from now on (the program's own file is removed)",
-    "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
-    "resume": "continue the latest unfinished game",
+    "why N": "say what the last moves, or move N, do and what is wrong with them",
+    "rank R": f"make the engine {WEAKEST} to {STRONGEST}, or max; easier and harder: by one rank",
     "new ...": f"begin a new game, the same or another one: new {IN_WORDS}",
-    "why N": "say what the last moves do, and what is wrong with them; why 34 is about move 34",
+    "resign": "resign the game",
+    "quit": "save the game and exit",
+    "help more": "show the other commands",
+}
+_OTHERS = {
+    "analyze": "show the best moves with win rate, score and main line",
     "what if D4": "say what D4 would have brought instead of your last move",
+    "dead": "after two passes: show how each dead group would be captured",
     "lesson N": "after the game (Enter does the same): show the move that mattered most, or the Nth",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
+    "board": "show the board again; Enter does so too",
+    "show WHAT": "show after moves: winrate, score or nothing",
+    "save FILE": "save to FILE from now on (the program's own file is removed)",
+    "load FILE": "continue a saved game, load FILE 40 after its move 40; without FILE: list the latest ones",
+    "resume": "continue the latest unfinished game",
     "learn": "first steps for somebody who has never played: the rules on five boards, small games",
-    "help": "show this list",
-    "quit": "save the game and exit",
 }
+COMMANDS = _MOST_USED | _OTHERS
 # What is shown after moves: the win rate, who leads, or neither. Hints show with the win rate who leads.
 SHOWN_VALUES = ("winrate", "score", "nothing")
 # Words of other programs and of beginners.
@@ -78,6 +82,14 @@ def example_point(width: int, height: int) -> str:
 def choices(width: int, height: int) -> str:
     """Returns what to type in a game on a board of this size."""
     return f"type a move such as {example_point(width, height)}, or help"
+
+
+def meanings(about: str, width: int, height: int) -> dict[str, str]:
+    """Returns what one command means, if `about` names one, or the most used ones, or for another text the others."""
+    if named := {usage: meaning for usage, meaning in COMMANDS.items() if usage.split()[0] == about.lower()}:
+        return named
+    point = {example_point(width, height): "play at this point (columns skip I, row 1 is at the bottom)"}
+    return _OTHERS if about else point | _MOST_USED
 
 
 def parse_count(name: str, text: str, most: int | None = None) -> int:
