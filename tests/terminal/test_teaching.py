@@ -102,12 +102,15 @@ def test_another_move_is_told_with_who_leads_the_best_answer_and_the_better_move
 
 def test_what_if_in_a_game_at_a_rank(tmp_path: Path) -> None:
     options = ("--network", "b6c64-19x19", "--board-size", "9", "--rank", "20k")
-    said = play("what if C3\nE5\nwhat if\nwhat if K3\nA1\nwhat if E5\nwhat if C3\nwhat if a1\n", tmp_path, *options)
+    asked = "C3\nE5\nwhat if\nwhat if K3\nA1\nwhat if E5\nwhat if C3\nwhat if a1\nWhat If C3 at Move 1\nwhat if C3 5"
+    said = play(f"what if {asked}\n", tmp_path, *options)
     for problem in ("you have not played a move yet", "missing point: type, for example, what if D4"):
         assert problem in said
     assert "illegal move: E5 is occupied" in said
-    good, bad = re.findall(r"(?m)^(After .*\.)\n   what follows: \w\d", said)
+    assert "invalid number of a move '5'" in said
+    good, bad, earlier = re.findall(r"(?m)^(After .*\.)\n   what follows: \w\d", said)
     assert good.startswith("After C3, ") and "White's best answer is " in good
+    assert earlier.startswith("After C3, ") and earlier != good
     assert bad.startswith("After A1, White leads by about ") and "A1 loses about " in bad
 
 
@@ -167,7 +170,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("", *texts)
         terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
         terminal.answer("", "A B C D", "(?=game over> )")
-        for asked in ("why 3", "why move 3"):
+        for asked in ("why 3", "Why Move 3"):
             terminal.answer(asked, "your A1", "(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")

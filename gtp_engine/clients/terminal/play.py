@@ -50,7 +50,7 @@ from .learning import Lessons
 from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_pages, what_if_lines, why_lines
-from .words import RANK_STEPS, SHOWN_VALUES, choices, example_point, meanings, parse_count, parse_line
+from .words import RANK_STEPS, SHOWN_VALUES, asked_about, choices, example_point, meanings, parse_count, parse_line
 
 if TYPE_CHECKING:
     from ...engine.worker import SearchWorker
@@ -476,7 +476,7 @@ class TerminalGame:
         game = self._engine.game
         if not game.moves:
             raise UserError("no move has been played yet")
-        name = text.removeprefix("move").strip()
+        name = asked_about(text)
         number = parse_count("number of a move", name, len(game.moves)) if name else None
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
         review = self._given(about_moves(game, self._network_settings(), self._known, number))
@@ -484,16 +484,18 @@ class TerminalGame:
             self._print(line)
 
     def _command_what(self, text: str) -> None:
-        name, game = text.lower().removeprefix("if").strip(), self._engine.game
+        game = self._engine.game
+        name, _, move_name = asked_about(text).partition(" ")
         if not name:
             raise UserError(f"missing point: type, for example, what if {example_point(game.width, game.height)}")
         own = [number for number, move in enumerate(game.moves, 1) if move.colour in self._played.humans]
         if not own:
             raise UserError("you have not played a move yet")
+        number = parse_count("number of a move", move_name, len(game.moves)) if move_name else own[-1]
         before = game.copy()
-        while len(before.moves) >= own[-1]:
+        while len(before.moves) >= number:
             before.undo()
-        move = Move(game.moves[own[-1] - 1].colour, parse_vertex(name, game.width, game.height))
+        move = Move(game.moves[number - 1].colour, parse_vertex(name, game.width, game.height))
         before.to_move = move.colour
         before.copy().play(*move)  # which refuses an illegal one
         if self._network_settings().search_parameters(self._engine.settings.network).profile:
@@ -501,7 +503,7 @@ class TerminalGame:
         self._own_rank.end_counting("the engine helped")
 
         def question(worker: "SearchWorker", request: "SearchRequest") -> MoveReview | None:
-            return judge(searches_of(worker, request, self._known), before, move, own[-1])
+            return judge(searches_of(worker, request, self._known), before, move, number)
 
         tried = self._wait(self._engine.ask(question), "looking at the move (Ctrl-C to stop)")
         if tried is None:

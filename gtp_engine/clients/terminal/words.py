@@ -24,7 +24,7 @@ _MOST_USED = {
 }
 _OTHERS = {
     "analyze": "show the best moves with win rate, score and main line",
-    "what if D4": "say what D4 would have brought instead of your last move",
+    "what if D4": "say what D4 would have brought instead of your last move; at 34: of move 34",
     "dead": "after two passes: show how each dead group would be captured",
     "lesson N": "after the game (Enter does the same): show the move that mattered most, or the Nth",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
@@ -90,6 +90,11 @@ def meanings(about: str, width: int, height: int) -> dict[str, str]:
         return named
     point = {example_point(width, height): "play at this point (columns skip I, row 1 is at the bottom)"}
     return _OTHERS if about else point | _MOST_USED
+
+
+def asked_about(text: str) -> str:
+    """Returns the point and the number that follow `why` or `what`, without the words between them."""
+    return " ".join(word for word in text.split() if word.lower() not in ("if", "at", "move"))
 
 
 def parse_count(name: str, text: str, most: int | None = None) -> int:
