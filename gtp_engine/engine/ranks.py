@@ -60,7 +60,6 @@ def engine_at(rank: Rank | None) -> Phrase:
 
 
 WEAKEST, STRONGEST = Rank(1 - _WEAKEST_KYU), Rank(_STRONGEST_DAN)
-_CHOICES = f"{WEAKEST} to {STRONGEST}, such as 12k, or max"
 RANKS = tuple(map(Rank, range(WEAKEST.number, STRONGEST.number + 1)))
 
 
@@ -81,7 +80,7 @@ def parse_rank(text: str) -> Rank | None:
         return None
     if text.strip().lower() == "auto":
         where = "in a configuration it belongs under [play] or [web]"
-        raise UserError(f"--rank auto is for the start of `play` and `web` only: {where}; elsewhere choose {_CHOICES}")
+        raise UserError(f"--rank auto is for the start of `play` and `web` only: {where}; elsewhere choose {_ranks()}")
     match = _RANK.fullmatch(text.strip())
     rank = Rank(int(match[1]) if match[2].lower() == "d" else 1 - int(match[1])) if match else None
     if rank is None or not WEAKEST <= rank <= STRONGEST:
@@ -89,8 +88,14 @@ def parse_rank(text: str) -> Rank | None:
     return rank
 
 
+def _ranks(value: object = 12) -> str:
+    """Returns in words what a rank can be; the example is a number's kyu, if it has one."""
+    example = next((rank for rank in RANKS if str(rank) == f"{value}k"), "12k")
+    return f"{WEAKEST} to {STRONGEST}, such as {example}, or max"
+
+
 def _invalid(value: object) -> UserError:
-    return UserError(f"invalid rank {str(value)!r}: expected {_CHOICES}")
+    return UserError(f"invalid rank {str(value)!r}: expected {_ranks(value)}")
 
 
 @dataclass(frozen=True, order=True)

@@ -113,7 +113,7 @@ def test_help_and_completion_import_nothing_heavy() -> None:
         (["match", "a", "b", "--rank", "5k"], 'an engine\'s command, such as "gtp_engine gtp --rank 5k"'),
         (["match", "a", "b", "--timeout", "nan"], f"invalid time 'nan': {SECONDS}"),
         (["play", "--rules", "mine"], "unknown rules: 'mine'"),
-        (["play", "--rank", "11"], "invalid rank '11': expected 25k to 5d, such as 12k, or max"),
+        (["play", "--rank", "11"], "invalid rank '11': expected 25k to 5d, such as 11k, or max"),
         (["play", "--rank", ""], "invalid rank '': expected 25k to 5d, such as 12k, or max"),
         (["play", "--rank", "9d"], "invalid rank '9d': expected 25k to 5d"),
         (["play", "--visits", "0"], "invalid number '0': expected a whole number of 1 or more"),

@@ -49,6 +49,12 @@ def test_what_is_typed_is_not_empty(text: str) -> None:
         parse_rank(text)
 
 
+@pytest.mark.parametrize(("text", "example"), [("15", "15k"), ("3", "3k"), ("26", "12k"), ("1p", "12k")])
+def test_a_bare_number_is_answered_with_the_kyu(text: str, example: str) -> None:
+    with pytest.raises(UserError, match=f"invalid rank '{text}': expected 25k to 5d, such as {example}, or max"):
+        parse_rank(text)
+
+
 def test_a_rank_that_follows_results_is_not_for_every_command() -> None:
     with pytest.raises(UserError, match=r"for the start of .play. and .web. only.*under \[play\] or \[web\]"):
         parse_rank("Auto")

@@ -30,12 +30,12 @@ def test_one_clear_line_for_what_is_wrong(tmp_path: Path) -> None:
         "resume": f"no unfinished game in {tmp_path}",
         "rank auto": "rank auto is for the start, as in `gtp_engine play --rank auto`; "
         "here type a rank, as in rank 15k",
-        "rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
+        "rank 11": "invalid rank '11': expected 25k to 5d, such as 11k, or max",
         "undo 0": "invalid number of moves '0': expected a whole number of 1 or more",
         "undo 1e3": "invalid number of moves '1e3': expected a whole number of 1 or more",
         "new 13 handicap": "missing value after handicap; type, for example, "
         "new 13 handicap 4 komi 0.5 rules japanese white rank 12k",
-        "new rank 11": "invalid rank '11': expected 25k to 5d, such as 12k, or max",
+        "new rank 11": "invalid rank '11': expected 25k to 5d, such as 11k, or max",
         "new 30": "invalid board size '30': expected N or WIDTHxHEIGHT, each from 2 to 25",
         "show": "missing value: type show winrate, show score or show nothing",
         "show all": "'all' cannot be shown: type show winrate, show score or show nothing",
