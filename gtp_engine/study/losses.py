@@ -18,7 +18,7 @@ class Losses:
     Attributes:
         games: In how many games there were mistakes.
         phases: The phases (`move_review.Phase`), each with the name of its text and the points lost, the most costly
-            first.
+            first; if no game has any, all mistakes under the name "".
         kinds: What mistakes with a known reason were about (`stored_reviews.KIND_OF`), with the points lost and the
             number of mistakes, the most costly first.
     """
@@ -30,14 +30,12 @@ class Losses:
 
 def find_losses(database: Database) -> Losses:
     """Returns what the user's mistakes in all reviewed games have cost."""
-    ((games,),) = database.rows("SELECT count(DISTINCT key) FROM mistakes") or [(0,)]
+    ((games, points),) = database.rows("SELECT count(DISTINCT key), total(points) FROM mistakes") or [(0, 0.0)]
     names, kinds = {phase.name: text for phase, text in PHASES.items()}, {*KIND_OF.values()}
     by = "SELECT {0}, sum(points) AS lost, count(*) FROM mistakes GROUP BY {0} ORDER BY lost DESC"
-    return Losses(
-        games,
-        [(phase, names[phase], lost) for phase, lost, _ in database.rows(by.format("phase")) if phase in names],
-        [row for row in database.rows(by.format("kind")) if row[0] in kinds],
-    )
+    phases = [(phase, names[phase], lost) for phase, lost, _ in database.rows(by.format("phase")) if phase in names]
+    known = [row for row in database.rows(by.format("kind")) if row[0] in kinds]
+    return Losses(games, phases or [("", "mine.all", points)], known)
 
 
 def problems_of(database: Database, phase: str, kind: str) -> list[Card]:

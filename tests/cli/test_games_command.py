@@ -44,7 +44,7 @@ def test_games_are_listed_with_results_reviews_and_figures(folder: Path) -> None
     assert lines[-5] == "points lost by mistakes in 1 reviewed game, by phase:"
     assert lines[-3] == "by the kind of mistake, where the reason is known:"
     assert [line.split() for line in (lines[-4], *lines[-2:])] == [
-        ["opening", "11.0"],
+        ["all", "mistakes", "11.0"],
         ["moves", "without", "value", "7.0", "1", "mistake"],
         ["cuts", "4.0", "1", "mistake"],
     ]

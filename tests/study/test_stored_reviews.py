@@ -99,18 +99,24 @@ def test_what_was_found_out_about_kept_reviews_stays_if_the_program_ends_meanwhi
     assert len(kept_reviews(database)) == 1
 
 
-def test_what_costs_points_is_added_up_for_the_users_own_moves(database: Database) -> None:
+def test_what_costs_points_is_added_up_for_the_users_own_moves(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert find_losses(database).games == 0
     keep_review(database, own_review(), is_lesson=False)
     keep_review(database, own_review(), is_lesson=False)  # a second review counts once
     losses = find_losses(database)
-    assert losses.games == 1 and losses.phases == [("OPENING", "phase.opening", 11.0)]
+    assert losses.games == 1 and losses.phases == [("", "mine.all", 11.0)], "9x9 has no phases"
     assert losses.kinds == [("wasted", 7.0, 1), ("cut", 4.0, 1)]
+    monkeypatch.setattr(stored_reviews, "_LEAST_WITH_PHASES", 9)
+    keep_review(database, own_review(), is_lesson=False)
+    assert find_losses(database).phases == [("OPENING", "phase.opening", 11.0)]
     keep_review(database, own_review(black="Ann"), is_lesson=False)  # the same moves, but somebody else's
     assert find_losses(database).games == 0
 
 
-def test_mistakes_become_problems(database: Database) -> None:
+def test_mistakes_become_problems(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_reviews, "_LEAST_WITH_PHASES", 9)
     keep_review(database, own_review(), is_lesson=False)
     assert [card.missed and card.missed.played for card in problems_of(database, "", "")] == ["F6", "E5"]
     assert problems_of(database, "ENDGAME", "") == []

@@ -44,7 +44,7 @@ def test_a_finished_game_is_opened_with_its_review(desk: Desk, database: Databas
     (game,) = found["games"]
     assert (game["name"], game["own"], game["opponent"], game["review"]) == ("mine", "black", "12k", "review")
     assert game["result"] == {"winner": "white", "by": "points", "points": 2.5} and not game["isUnfinished"]
-    assert found["losses"]["phases"][0] == ("OPENING", "phase.opening", 11.0) and found["losses"]["games"] == 1
+    assert found["losses"]["phases"][0] == ("", "mine.all", 11.0) and found["losses"]["games"] == 1
     assert found["losses"]["kinds"] == [("wasted", 7.0, 1), ("cut", 4.0, 1)]
     desk.send("resume", game="mine")
     desk.wait(lambda: desk.state["review"] is not None)
@@ -113,7 +113,7 @@ def test_a_review_that_cannot_be_kept_is_told(desk: Desk, data: Path, monkeypatc
 def test_what_costs_points_is_practised(desk: Desk, database: Database) -> None:
     desk.refuse("there are no such mistakes", "drill", phase="OPENING", about="")
     keep_review(database, own_review(), is_lesson=False)
-    desk.send("drill", phase="OPENING", about="")
+    desk.send("drill", phase="", about="")
     assert desk.state["problems"] == {"place": 0, "count": 2}
     exercise = desk.state["exercise"]
     assert exercise["missed"] == {"move": "F6", "points": 7}
