@@ -36,6 +36,20 @@ def test_control_c_makes_the_engine_move_and_then_leaves(terminal: Terminal, tmp
     assert len(read_sgf(only_game(tmp_path)).to_game().moves) == 2
 
 
+def test_control_c_leaves_only_if_nothing_is_typed_after_the_first(terminal: Terminal) -> None:
+    for typed in ("", "C3"):
+        terminal.expect("black> ")
+        time.sleep(0.5)  # readline shows its prompt before it looks for signals
+        terminal.send(typed)
+        time.sleep(0.5)
+        terminal.send("\x03")
+        terminal.expect("press Ctrl-C again")
+    terminal.expect("black> ")
+    time.sleep(0.5)
+    terminal.send("\x03")
+    assert terminal.wait() == 130
+
+
 def test_a_killed_game_is_on_disk(terminal: Terminal, tmp_path: Path) -> None:
     terminal.answer("E5", "white is thinking")
     os.kill(terminal.pid, signal.SIGKILL)

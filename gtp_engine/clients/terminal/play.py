@@ -168,7 +168,7 @@ class TerminalGame:
         try:
             self._turn()
         except KeyboardInterrupt:
-            if self._leaving or not self._screen.is_interactive:
+            if (self._leaving and not self._screen.has_typed) or not self._screen.is_interactive:
                 raise
             self._leaving = True
             self._screen.console.print()

@@ -63,6 +63,11 @@ class Screen:
         """Whether a person types the lines: both standard input and output are a terminal."""
         return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
+    @property
+    def has_typed(self) -> bool:
+        """Whether Ctrl-C has interrupted somebody who was typing a line."""
+        return "readline" in sys.modules and bool(sys.modules["readline"].get_line_buffer())
+
     def show(self, position: RenderableType) -> None:
         """Shows a position, above the messages since the last typed line."""
         self._position = position
