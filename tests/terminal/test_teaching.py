@@ -174,6 +174,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
             terminal.answer(asked, "your A1", "(?=game over> )")
         terminal.answer("again 4", "invalid number of a mistake '4'")
         terminal.answer("again 1", "before move 3, A1: try another move", "(?=black> )")
+        terminal.answer("lesson", "1. move 3, A1, lost", "(?=black> )")
         finished = only_game(tmp_path)  # the new game is saved with its first move
         terminal.answer("C3", "white plays")
         (again,) = set(tmp_path.glob("*.sgf")) - {finished}
@@ -184,6 +185,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.answer("again", "before move 3, A1")
         terminal.answer("new")
         terminal.answer("again", "there is no mistake to try again")
+        terminal.answer("lesson", "the game is not over")
     finally:
         terminal.close()
 

@@ -512,25 +512,29 @@ class TerminalGame:
             self._print(line)
 
     def _command_lesson(self, text: str) -> None:
-        if not self._played.result:
-            raise UserError("the game is not over: resign or pass first; why is about any move")
-        if not self._played.numbers:
-            raise UserError("no move has been played")
-        if self._lesson is None:
-            player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-            record, engine = self._played.update_record(is_copy=True).copy(), self._engine
-            task = ReviewTask(record, self._played.numbers, player, engine.rules, engine.komi)
-            self._lesson = self._given(after_game(task, self._network_settings(), self._known))
-            database = Database()
-            keep_review(database, self._lesson, is_lesson=True)
-            if database.notice:
-                self._print(database.notice, "yellow")
+        self._lesson = self._lesson or self._find_lesson()
         pages = lesson_pages(self._lesson)
         self._page = parse_count("number of a mistake", text, len(pages))
         for line in pages[self._page - 1]:
             self._print(line)
-        if self._next_page:
+        if self._played.result and self._next_page:
             self._print("press Enter for the next one", "dim")
+
+    def _find_lesson(self) -> GameReview:
+        """Returns the lesson of the game that has just ended, which it keeps."""
+        if not self._played.result:
+            raise UserError("the game is not over: resign or pass first; why is about any move")
+        if not self._played.numbers:
+            raise UserError("no move has been played")
+        player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
+        record, engine = self._played.update_record(is_copy=True).copy(), self._engine
+        task = ReviewTask(record, self._played.numbers, player, engine.rules, engine.komi)
+        lesson = self._given(after_game(task, self._network_settings(), self._known))
+        database = Database()
+        keep_review(database, lesson, is_lesson=True)
+        if database.notice:
+            self._print(database.notice, "yellow")
+        return lesson
 
     def _network_settings(self) -> EngineSettings:
         """Returns the engine's settings; raises UserError without a network, whose judgement a lesson rests on."""
