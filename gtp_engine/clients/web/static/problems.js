@@ -25,7 +25,9 @@ export class Problems {
     Object.assign(this, {exercise, collection});
     find("#practise").hidden = coming.due === 0;
     find("#practise").textContent = text("dueToday", {count: number(coming.due)});
-    find("#keep").hidden = kept !== false;
+    find("#keep").hidden = kept === null;
+    find("#keep").setAttribute("aria-pressed", Boolean(kept));
+    find("#keep").textContent = text(kept ? "kept" : "keep");
     say(find("#boxes-problem"), coming.problem);
     find("#boxes-problem").hidden = !coming.problem;
     find("#problem-place").hidden = count < 2;
@@ -41,7 +43,7 @@ export class Problems {
     find("#problem-again").hidden = !count || isAsked(exercise);
     for (const id of ["solution", "problem-record"]) find(`#${id}`).hidden = !exercise;
     find("#forget").hidden = !exercise || !exercise.due;
-    say(find("#verdict"), exercise ? noteText(exercise, hasLines) : kept ? sentence(text("kept")) : "");
+    say(find("#verdict"), exercise ? noteText(exercise, hasLines) : "");
     find("#verdict").hidden = !find("#verdict").textContent;
     find("#verdict").dataset.right = exercise?.verdict?.isRight ?? "";
   }
