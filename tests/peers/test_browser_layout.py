@@ -315,7 +315,7 @@ def test_coordinates_and_move_numbers_are_chosen_and_remembered(page: Any) -> No
 
 
 def test_the_colours_of_the_page_are_chosen_and_remembered(page: Any) -> None:
-    back = "getComputedStyle(document.body).backgroundColor"
+    back = "getComputedStyle(document.documentElement).backgroundColor"
     of_system, colours = page.evaluate(back), {"light": "rgb(246, 244, 239)", "dark": "rgb(25, 24, 22)"}
     open_settings(page)
     for theme, colour in colours.items():
