@@ -214,7 +214,7 @@ def short_review(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_review_is_offered_after_the_game(quick: Terminal) -> None:
     resign_after_a_move(quick)
     texts = (
-        r"You - Engine, full strength, W\+R",
+        r"Black - Engine, full strength, W\+R",
         "moves 1 to 2; ",
         "points lost per move",
         "type review, new, undo or quit",
