@@ -117,6 +117,27 @@ def test_the_task_and_the_buttons_of_each_step_are_in_sight_on_a_phone(learning:
     page.set_viewport_size({"width": 360, "height": 740})
 
 
+def test_no_button_covers_the_answer_on_a_phone(learning: Any) -> None:
+    page, language = learning
+    covered = """() => {
+      const end = (name) => document.querySelector(`#first-steps ${name}`).getBoundingClientRect();
+      return end(".said").bottom - end(".choices:not(.numbers)").top;
+    }"""
+    for height in (667, 553):
+        page.set_viewport_size({"width": 375, "height": height})
+        for code in (language, "es"):
+            page.select_option("#language", code)
+            for number in range(5):
+                page.locator("#first-steps .numbers button").nth(number).click()
+                expect(page.locator("#first-steps h2")).to_have_text(STEPS[number].texts[code]["title"])
+                task = STEPS[number].texts[code]["task"]
+                expect(page.locator("#first-steps .said")).to_have_text(task)
+                page.click("#step-hint")
+                expect(page.locator("#first-steps .said")).not_to_have_text(task)
+                assert page.evaluate(covered) <= 0, (height, code, number)
+    page.set_viewport_size({"width": 360, "height": 740})
+
+
 def test_the_keyboard_is_enough(learning: Any) -> None:
     page, language = learning
     page.focus("#board")

@@ -91,7 +91,10 @@ export class FirstSteps {
     say(this.place, `${text("steps.title")} · ${text("steps.place", {number: step.number + 1, count: step.count})}`);
     say(this.title, texts.title);
     say(this.lesson, texts.text);
+    const before = this.said.textContent;
     this.tell([texts[step.said], ...sentences, step.isThinking && text("thinking", {colour: text("white")})].filter(Boolean), step.state);
+    if (this.number !== step.number) window.scrollTo(0, 0);
+    else if (this.said.textContent !== before) this.said.scrollIntoView({block: "nearest"});
     if (this.numbers.childElementCount !== step.count) {
       this.numbers.replaceChildren(...Array.from({length: step.count}, (_, number) => button(String(number + 1), () => this.go(number))));
     }
