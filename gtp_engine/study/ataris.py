@@ -76,9 +76,13 @@ def sentences_about(ataris: Sequence[Atari], game: Game) -> list[Phrase]:
 
 
 def what_to_do(game: Game) -> list[Phrase]:
-    """Returns what a beginner, who is Black, is told before a move of a game: the ataris, or that there are none."""
-    ataris = find_ataris(game)
-    return sentences_about(ataris, game) if ataris else [Phrase("steps.noAtari")]
+    """Returns what a beginner, who is Black, is told before a move of a game: the ataris, or that there are none.
+
+    Nothing is said of stones that cannot be taken now, as in a ko, or that are lost for longer.
+    """
+    if any(len(chain.liberties) == 1 for chain in chains_of(game.board[0])):
+        return sentences_about(find_ataris(game), game)
+    return [Phrase("steps.noAtari")]
 
 
 def _is_next_to(game: Game, chain: Chain, point: int) -> bool:

@@ -212,6 +212,7 @@ def test_ataris_are_marked_unless_they_cannot_be_taken_now() -> None:
     game.to_move = "white"
     assert shapes_of(find_ataris(game)) == {game.point("E1"): "triangle", game.point("B3"): "square"}
     game.undo()
+    assert [said.name for said in what_to_do(game)] != ["steps.noAtari"]
     assert {game.vertex(point): shape for point, shape in shapes_of(find_ataris(game)).items()} == {"E1": "triangle"}
 
 
