@@ -138,6 +138,7 @@ def test_a_review_lists_the_worst_moves_with_reasons(page: Any) -> None:
     expect(value).to_be_visible()
     press(page, "#keep")
     expect(page.locator("#keep")).to_have_text("Kept as a problem")
+    page.click("#more")  # which is open until then
     for width, height in ((1280, 800), (768, 1024), (375, 667)):
         page.set_viewport_size({"width": width, "height": height})
         check_the_buttons_of_a_mistake(page, is_wide=width > height)

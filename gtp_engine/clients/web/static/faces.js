@@ -24,8 +24,8 @@ export function addButton(name, sight, onClick) {
 }
 
 more.addEventListener("click", () => open(rest.hidden));
-// It stays while the record is edited, which Undo is for too.
-find("#others").addEventListener("click", ({target}) => target.closest("button, a") && open(find("#edit").open));
+// It stays while the record is edited, which Undo is for too, and when a button of its own answers.
+find("#others").addEventListener("click", ({target}) => target.closest("button, a") && open(find("#edit").open || target.id === "keep"));
 document.addEventListener("keydown", ({key}) => {
   if (key !== "Escape" || !rest.contains(document.activeElement)) return;
   open(false);
@@ -35,7 +35,8 @@ document.addEventListener("keydown", ({key}) => {
 function open(isOpen) {
   rest.hidden = !isOpen;
   more.setAttribute("aria-expanded", isOpen);
-  if (!isOpen) find("#edit").open = false;  // a click on the board plays again
+  if (isOpen) rest.scrollIntoView({block: "nearest"});  // the list below it may have been scrolled
+  else find("#edit").open = false;  // a click on the board plays again
 }
 
 // face: "begin", "play", "review" or "problem"; isAsking: whether a question about a move is open.

@@ -12,6 +12,7 @@ export class Mistakes {
     Object.assign(this, {onNode, onRetry, onLine, onStage});
     this.stage = null;
     this.said = "";
+    this.opened = new Map();  // the mistakes that were shown stay open, so that nothing moves below the pointer
     find("#review").addEventListener("click", () => {
       const visits = Number(find("#review-visits").value) || null, colour = find("#review-colour").value;
       send(this.isRunning ? {type: "stop-review"} : {type: "review", visits, colour});
@@ -34,6 +35,7 @@ export class Mistakes {
     find("#reviewed").hidden = !review;
     const stage = review && review.stage, isNew = stage !== this.stage;
     this.stage = stage;
+    if (isNew) this.opened.clear();
     if (!review) return;
     say(find("#review-stage"), stageText(review));
     if (isNew) this.onStage(stageText(review));
@@ -64,11 +66,14 @@ export class Mistakes {
 
   // A click goes to the first mistake of a line, or on to the one after that which is shown.
   item(line, shown) {
-    const mistake = line.find(({node}) => node === shown), next = line[(line.indexOf(mistake) + 1) % line.length];
-    const item = document.createElement("li"), entry = button("", () => {
-      this.chosen = next.node;
-      this.onNode(next.node);
-    });
+    const current = line.find(({node}) => node === shown), next = line[(line.indexOf(current) + 1) % line.length];
+    const choose = (node) => {
+      this.chosen = node;
+      this.onNode(node);
+    };
+    const item = document.createElement("li"), entry = button("", () => choose(next.node));
+    if (current) this.opened.set(missedBy(current), current.node);
+    const mistake = line.find(({node}) => node === this.opened.get(missedBy(line[0])));
     entry.append(...lineTexts(line).map(([kind, said]) => make("span", {className: kind, textContent: said})));
     entry.dataset.entry = missedBy(line[0]);
     item.append(entry);
@@ -76,9 +81,9 @@ export class Mistakes {
       const again = button(text("tryAgain"), () => this.onRetry(mistake.node));
       again.dataset.entry = `${mistake.node} again`;
       again.className = "primary";
-      entry.setAttribute("aria-current", "true");
-      const lines = [text("betterLine"), ...mistake.reasons.map(told)];
-      item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`)), again);
+      if (current) entry.setAttribute("aria-current", "true");
+      const lines = [text("betterLine"), ...mistake.reasons.map(told)], show = current ? null : () => choose(mistake.node);
+      item.append(...lines.map((said, index) => this.reason(said, index, `${mistake.node} ${index}`, show)), again);
     }
     return item;
   }
@@ -94,12 +99,12 @@ export class Mistakes {
     return item;
   }
 
-  // entry: identifies its button, which may be made anew.
-  reason(said, index, entry) {
-    const element = button(said, () => this.onLine(index));
+  // entry: identifies its button, which may be made anew; show: shows its mistake, null if the board does.
+  reason(said, index, entry, show) {
+    const element = button(said, show ?? (() => this.onLine(index)));
     element.dataset.entry = entry;
     element.className = "reason";
-    onPointing(element, () => this.onLine(index), () => this.onLine(null));
+    if (!show) onPointing(element, () => this.onLine(index), () => this.onLine(null));
     return element;
   }
 }
