@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from ..base.languages.texts import Phrase
+from ..base.languages.texts import Phrase, texts
 from ..base.plain import as_json, form_of, from_json
 from ..go.sgf import GameRecord, read_sgf
 from ..search.report import MoveReport, SearchReport
@@ -31,7 +31,7 @@ _KINDS = {
     "safety": ("weaker", "stronger"),
     "cut": ("cut", "connected"),
     "ko": ("koTaken", "koEnded", "koThreatMade", "koTakenInstead", "koEndedInstead", "koIgnored", "koThreat"),
-    "size": ("bigger", "smaller", "elsewhere", "region", "point", "sente"),
+    "size": ("bigger", "smaller", "region", "point", "sente"),
     "wasted": ("own", "others", "dame", "passed"),
 }
 _LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")  # of a group
@@ -148,6 +148,13 @@ def _rounded(value: Any) -> Any:
 
 
 def _unpacked(content: bytes, record: GameRecord) -> GameReview:
-    """Returns a review of a record; ValueError if another version has packed it."""
+    """Returns a review of a record, without reasons that only another version knows.
+
+    Raises:
+        ValueError: A version has packed it whose reviews have another form.
+    """
     parts = from_json(_FORM, zlib.decompress(_unmarked(content)))
-    return GameReview(record, **dict(zip(_PARTS, parts, strict=True)), is_checked=True)
+    review = GameReview(record, **dict(zip(_PARTS, parts, strict=True)), is_checked=True)
+    names = {*texts().names}
+    reasons = {at: tuple(each for each in told if each.sentence.name in names) for at, told in review.reasons.items()}
+    return replace(review, reasons=reasons)

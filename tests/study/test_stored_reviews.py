@@ -9,9 +9,11 @@ from unittest.mock import Mock
 import pytest
 from reviews import D4, F6, G7, own_review
 
+from gtp_engine.base.languages.texts import Phrase
 from gtp_engine.go.coords import BLACK
 from gtp_engine.go.sgf import read_sgf, read_sgf_games
 from gtp_engine.study import stored_reviews
+from gtp_engine.study.game_review import Reason
 from gtp_engine.study.kept_problems import Card, KeptProblems, Missed
 from gtp_engine.study.losses import find_losses, problems_of
 from gtp_engine.study.page.page import review_page
@@ -97,6 +99,14 @@ def test_what_was_found_out_about_kept_reviews_stays_if_the_program_ends_meanwhi
         kept_reviews(database)
     monkeypatch.undo()
     assert len(kept_reviews(database)) == 1
+
+
+def test_a_reason_that_only_another_version_knows_is_left_out(database: Database) -> None:
+    review = own_review()
+    told = (Reason(Phrase("reason.gone", {}), (), frozenset()), *review.reasons[1])
+    keep_review(database, replace(review, reasons={**review.reasons, 1: told}), is_lesson=False)
+    stored = find_review(database, game_key(review.record))
+    assert stored is not None and stored.review.reasons == review.reasons
 
 
 def test_what_costs_points_is_added_up_for_the_users_own_moves(
