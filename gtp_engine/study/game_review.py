@@ -334,11 +334,11 @@ class GameReview:
         players = self.players if colour is None else (as_colour(colour),)
         return [review for review in self.own_moves if review.move.colour in players and not review.has_setup]
 
-    def figures(self, language: str = DEFAULT) -> dict[int, PlayerFigures]:
-        """Returns how well each of the judged players who have moves played, by colour; names are in the language."""
+    def figures(self, language: str = DEFAULT, *, is_shared: bool = False) -> dict[int, PlayerFigures]:
+        """Returns how well each of the judged players who have moves played, by colour; names as of `name`."""
         judged = {colour: moves for colour in self.players if (moves := self.judged(colour))}
         return {
-            colour: PlayerFigures(self.name(colour, language), moves, rank=self.ranks.get(colour))
+            colour: PlayerFigures(self.name(colour, language, is_shared=is_shared), moves, rank=self.ranks.get(colour))
             for colour, moves in judged.items()
         }
 

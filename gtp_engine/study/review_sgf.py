@@ -111,7 +111,8 @@ def summary(review: GameReview) -> str:
 def _player(review: GameReview, colour: int) -> str:
     """Returns the colour and, if it is known, the player's name: the two may have the same one."""
     head = colour_name(colour).capitalize()
-    return head if review.name(colour) == head else f"{head} ({review.name(colour)})"
+    name = review.name(colour, is_shared=True)
+    return head if name == head else f"{head} ({name})"
 
 
 def _mistake_line(mistake: Mistake) -> str:

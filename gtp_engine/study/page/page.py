@@ -105,7 +105,7 @@ def _game_of(review: GameReview, name: str, language: str) -> dict[str, Any]:
         "board": BoardDrawing(stones_of(before), last_move=before.last_move, title=start, name=name).to_svg(),
         "graphs": graphs(review, [point.mistake for point in turning], language, name),
         "turning": turning,
-        "players": review.figures(language).values(),
+        "players": review.figures(language, is_shared=True).values(),
         "least": LEAST_POINTS,
         "factor": SECOND_LOOK_FACTOR,
         "errors": mean_errors(review.conditions.network),
