@@ -297,7 +297,8 @@ class Problems(Part):
         """Returns the next search that is needed to judge a move; judges it if there is none."""
         for each in (node.parent or node, node):
             value, tried = self.values.get(each), (each, move.colour)
-            if (value is None or value.visits < _VISITS) and tried not in self.session.tried:
+            is_other = each is exercise.start and value is not None and missed.line[:1] != (value.best,)
+            if (value is None or value.visits < _VISITS or is_other) and tried not in self.session.tried:
                 self.session.tried.add(tried)
                 search = self._search_of_better(exercise, missed) if each is exercise.start else None
                 return search or self._searches.search_of(each, _VISITS, "judgement")
@@ -305,7 +306,7 @@ class Problems(Part):
         lost = self.values.lost(node, game.width, game.height)
         is_best = missed.line[:1] == (game.vertex(move.point),)
         is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
-        self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=lost))
+        self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=0.0 if is_best else lost))
         return None
 
     def _search_of_better(self, exercise: _Exercise, missed: Missed) -> Task | None:
