@@ -440,7 +440,7 @@ class TerminalGame:
 
     def _forget_last(self, opening: str = "") -> None:
         """Forgets what was found out about the previous game, and what was said at its start."""
-        self._is_saved, self._lesson, self._opening = None, None, opening or self._greeting()
+        self._is_saved, self._lesson, self._page, self._opening = None, None, 1, opening or self._greeting()
         self._known = KnownReports()
 
     def _command_learn(self, _: str) -> None:
@@ -621,7 +621,7 @@ class TerminalGame:
     def _finish(self) -> bool:
         """Shows the result and saves for the last time, once; shows the record if that fails."""
         if self._is_saved is None:
-            self._is_saved, self._lesson = self._finish_now(), None
+            self._is_saved, self._lesson, self._page = self._finish_now(), None, 1
             if self._played.result and self._screen.is_interactive and not self._quit:
                 self._print(self._choices_after_game, "dim")
         return self._is_saved
