@@ -75,6 +75,11 @@ def sentences_about(ataris: Sequence[Atari], game: Game) -> list[Phrase]:
     return said[:_MOST_TOLD]
 
 
+def what_to_win(game: Game) -> list[Phrase]:
+    """Returns the sentences for a game that the first capture wins: what can be taken comes first."""
+    return sentences_about(sorted(find_ataris(game), key=lambda atari: atari.chain.colour == BLACK), game)
+
+
 def what_to_do(game: Game) -> list[Phrase]:
     """Returns what a beginner, who is Black, is told before a move of a game: the ataris, or that there are none.
 

@@ -18,7 +18,7 @@ from ..go.life import area_map
 from ..search.request import Limits
 from ..table.database import Change, Database
 from ..table.played_game import Mode, PlayedGame, check_move
-from .ataris import find_ataris, sentences_about, shapes_of, what_to_do
+from .ataris import find_ataris, shapes_of, what_to_do, what_to_win
 from .first_steps import FIRST_CAPTURE, GAME, REFUSED, WIN, Step
 
 _BY_THE_RULES = ("error.ko", "error.suicide")  # refusals that a text of the step explains
@@ -175,7 +175,7 @@ class Learner:
         name, said = "passes" if last == PASS else "plays", list[Phrase]()
         if self.step.is_task or last == PASS:
             said.append(Phrase(name, {"colour": Phrase("white"), "move": self.game.vertex(last)}))
-        return said if self.step.is_task else [*said, *sentences_about(find_ataris(self.game), self.game)]
+        return said if self.step.is_task else [*said, *what_to_win(self.game)]
 
     @property
     def owners(self) -> NDArray[np.int8] | None:
@@ -185,7 +185,7 @@ class Learner:
     def hint(self) -> list[Phrase]:
         """Returns advice: in a game the ataris, on a board with a task a move that solves it."""
         if not self.step.is_task:
-            return what_to_do(self.game)
+            return what_to_win(self.game) or what_to_do(self.game)
         if self.state != ASKED:
             self.again()
         point = self.step.solution(self.game, self.step.moves - self._played)

@@ -99,5 +99,8 @@ def test_the_end_of_a_game_at_a_chosen_rank_says_why_it_does_not_count(rated: An
     expect(rated.locator("#rank-note")).to_be_hidden()
     press(rated, "#resign")
     rated.click("#really-resign")
-    why = "This game does not count for your rank: only whole even games against the rank “by your results” do."
+    why = (
+        "This game does not count for your rank: only games against the rank “by your results” do, from the start and "
+        "with its handicap and komi."
+    )
     expect(rated.locator("#rank-note")).to_have_text(why)

@@ -52,10 +52,10 @@ def test_a_point_that_is_missed_several_times_is_named() -> None:
     moves = [loss(19, BLACK, D4, E5, 5.0), loss(21, BLACK, PASS, E5, 9.0), loss(23, BLACK, F6, E5, 7.0)]
     moves += [loss(24, WHITE, G7, E5, 6.0), loss(25, BLACK, G7, D4, 6.0)]
     ((number, told),) = find_recurring(game_of(moves))
-    assert (number, told.text) == (21, "Black missed E5 3 times, from 19 D4 to 23 F6.") and not told.line
+    assert (number, told.text) == (21, "Black missed E5 3 times, from move 19 (D4) to move 23 (F6).") and not told.line
     passed = game_of(moves[1:3])
     assert [each.text_in("es") for _, each in find_recurring(passed)] == [
-        "Negro dejó pasar E5 2 veces, de 21 pase a 23 F6."
+        "Negro dejó pasar E5 2 veces, de la jugada 21 (pase) a la jugada 23 (F6)."
     ]
     assert not list(find_recurring(game_of(moves[2:])))
 

@@ -92,9 +92,10 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
     a point that its own stone takes in the other line. Chains that the cutting move captures are not cut.
     """
     number = 1 if colour == study.colour else 0  # of the cutting move: it is the opponent's answer, or the player's
-    if len(cutting.line) <= number or cutting.line[number] == PASS or not study.is_near(cutting.line[number:][:1]):
+    point = cutting.line[number] if len(cutting.line) > number else PASS
+    if point == PASS or not study.is_near((point,)):
         return
-    point, board = cutting.line[number], cutting.games[number].board[0]
+    board = cutting.games[number].board[0]
     chains = [chain for chain in chains_of(board) if chain.colour == colour and point in chain.liberties]
     known = (study.game, cutting.games[number + 1])  # in which the chains are on the board
     chains = [chain for chain in chains if all(game.stone_at(min(chain.stones)) == colour for game in known)]
