@@ -23,7 +23,7 @@ _SEES_ATARI = 32
 # Chosen by judgement.
 LARGE_GROUP = 5  # stones: an atari of as many is answered, by weak players not always (`Strength.alertness`)
 _SETTLED = 0.9  # ownership from which a point counts as settled,
-_NEEDED = 0.02  # unless the policy gives a move there this much: a threat, which a pass is not, has to be answered
+_NEEDED = 0.02  # unless the policy gives a move there this much: a threat has to be answered; a pass threatens nothing
 _LARGE_SACRIFICE = 3  # stones that are not put into atari for nothing
 _SURE = 0.5  # the policy's probability of a move that is right although it looks absurd: a nakade, for example
 _LOST = -0.5  # ownership below which a group is not worth an answer

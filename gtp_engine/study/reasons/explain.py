@@ -46,8 +46,8 @@ _AGREED = 0.8
 _MOST_SENTENCES = 3
 _CONNECTIONS = ("cut", "connected")  # names of facts
 
-# Of facts about the same stones the first is told: what the rules prove comes before life and death, and a ko before
-# the capture of its stones.
+# If facts gain the same, the first is told: what the rules prove comes before life and death, and a ko before the
+# capture of its stones.
 _FINDERS: tuple[Callable[[Study], Iterable[Fact]], ...] = (
     find_early_pass,
     find_missed_atari,
@@ -204,8 +204,8 @@ def _search(searches: Searches, games: Sequence[Game]) -> list[SearchReport] | N
 def find_facts(study: Study) -> list[Fact]:
     """Returns all facts that a study shows without further searches, the most telling first.
 
-    What is about the whole board comes first, then the part of it where the better move gains most: there what is said
-    of stones, in the order of what they gain, and then of points.
+    Facts about the whole board come first, then those about the part of it where the better move gains most: first the
+    facts about stones, ordered by what the stones gain, then those about points.
     """
     parts = gaining_parts(study)
 
