@@ -216,6 +216,12 @@ def test_stones_of_several_chains_are_around_a_point() -> None:
     assert named("C3 C4 D5", "es") == "el grupo de Blanco en torno a C4 (3 piedras)"
 
 
+def test_no_move_gets_the_credit_for_stones_that_both_lines_capture() -> None:
+    assert said(capture("F1", "D4")) and not said(capture("F1 A1 D4", "D4"))
+    own = inverted(CAPTURE)
+    assert said(capture("F1", "E5", diagram=own)) and not said(capture("F1", "E5 D4", diagram=own))
+
+
 def test_sente() -> None:
     (fact,) = find_sente(sente())
     assert fact.line == (sente().best, 0, sente().game.point("D3"))

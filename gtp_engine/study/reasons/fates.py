@@ -112,6 +112,8 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
         captured = dead = -DOUBTFUL
     parts = tuple(chain.stones for chain in group)
     stones = frozenset().union(*parts)
+    if stones & frozenset().union(*(study.better if is_own else study.played).removals()):
+        return None  # they are captured after either move
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
     change = HALF_CHANGED if size <= _MOST_IN_DANGER else CHANGED
