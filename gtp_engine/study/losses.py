@@ -17,13 +17,15 @@ class Losses:
 
     Attributes:
         games: In how many games there were mistakes.
+        points: The points lost by all of them.
         phases: The phases (`move_review.Phase`), each with the name of its text and the points lost, the most costly
-            first; if no game has any, all mistakes under the name "".
+            first.
         kinds: What mistakes with a known reason were about (`stored_reviews.KIND_OF`), with the points lost and the
             number of mistakes, the most costly first.
     """
 
     games: int
+    points: float
     phases: list[tuple[str, str, float]]
     kinds: list[tuple[str, float, int]]
 
@@ -35,7 +37,7 @@ def find_losses(database: Database) -> Losses:
     by = "SELECT {0}, sum(points) AS lost, count(*) FROM mistakes GROUP BY {0} ORDER BY lost DESC"
     phases = [(phase, names[phase], lost) for phase, lost, _ in database.rows(by.format("phase")) if phase in names]
     known = [row for row in database.rows(by.format("kind")) if row[0] in kinds]
-    return Losses(games, phases or [("", "mine.all", points)], known)
+    return Losses(games, points, phases, known)
 
 
 def problems_of(database: Database, phase: str, kind: str) -> list[Card]:

@@ -66,13 +66,13 @@ def test_beside_a_wide_board_the_links_of_a_review_stand_in_one_row(database: Da
 
 def test_what_costs_most_is_practised_and_given_away(database: Database, page: Any) -> None:
     press(page, "#myGames")
-    phases, kinds = page.locator("#lost-phases"), page.locator("#lost-kinds")
-    expect(phases.locator("button")).to_have_text(["All mistakes: 11.0 points"])
-    expect(phases.locator("p:not(.choices)")).to_have_count(0)  # 9x9 has no phases
+    every, kinds = page.locator("#lost-all button"), page.locator("#lost-kinds")
+    expect(every).to_have_text(["All mistakes: 11.0 points"])
+    expect(page.locator("#lost-phases > *")).to_have_count(0)  # 9x9 has no phases
     most = "Of the mistakes with a known reason, these cost you most: moves without value."
     expect(kinds.locator("p").first).to_have_text(most)
     assert kinds.locator("button").all_inner_texts() == ["Moves without value: 7.0 points", "Cuts: 4.0 points"]
-    phases.locator("button").click()
+    every.click()
     wait_for_status(page, "In the game F6 lost about 7")
     page.evaluate("document.querySelector('#myGames').click()")
     kinds.locator("button:has-text('cuts')").click()

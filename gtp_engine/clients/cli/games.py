@@ -103,7 +103,9 @@ def _figures(database: Database) -> list[str]:
     if rating is not None and rating.games:
         lines.append(rating.in_words())
     if losses.games:
-        lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}, by phase:")
+        lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}: {losses.points:.1f}")
+    if losses.phases:
+        lines.append("by phase:")
         lines += [f"  {text(name).lower():30} {lost:7.1f}" for _, name, lost in losses.phases]
     if kinds := losses.kinds:
         lines.append("by the kind of mistake, where the reason is known:")

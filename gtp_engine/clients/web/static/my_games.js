@@ -46,12 +46,13 @@ export class MyGames {
   }
 
   // What has cost points, each with a click to practise it.
-  losses({games, phases, kinds}) {
+  losses({games, points, phases, kinds}) {
     const drill = ([said, lost, message]) => button(`${said}: ${text("mine.points", {points: number(lost, 1)})}`, () => this.choose({type: "drill", phase: "", about: "", ...message}));
-    const list = (name, parts) => parts.length ? [name && make("p", {}, text(name, {what: parts[0][0].toLocaleLowerCase()})), make("p", {className: "choices"}, ...parts.map(drill))] : [];
+    const list = (name, parts) => parts.length ? [make("p", {}, text(name, {what: parts[0][0].toLocaleLowerCase()})), make("p", {className: "choices"}, ...parts.map(drill))] : [];
     return [
       make("h3", {}, text("mine.losses", {count: games})),
-      make("div", {id: "lost-phases"}, ...list(phases[0]?.[0] && "mine.mostPhase", phases.map(([phase, name, lost]) => [text(name), lost, {phase}]))),
+      make("p", {id: "lost-all", className: "choices"}, drill([text("mine.all"), points, {}])),
+      make("div", {id: "lost-phases"}, ...list("mine.mostPhase", phases.map(([phase, name, lost]) => [text(name), lost, {phase}]))),
       make("div", {id: "lost-kinds"}, ...list("mine.mostKind", kinds.map(([kind, lost]) => [text(`mine.kind-${kind}`), lost, {about: kind}]))),
     ];
   }
