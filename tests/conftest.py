@@ -10,6 +10,7 @@ import pytest
 from gtp_engine.base.system import available_cpus, configure_process
 from gtp_engine.clients.cli.defaults import COMMON_SETTINGS
 from gtp_engine.clients.cli.options import variable
+from gtp_engine.study import move_review
 
 configure_process()  # before torch is imported: its threads wait quietly, as tests run next to each other
 
@@ -38,6 +39,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no test data at {SHARED}")
     return SHARED
+
+
+@pytest.fixture
+def phases_on_9x9(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives games on 9x9 phases, which begin with moves 1, 12 and 33: the reviews of the tests are on 9x9."""
+    monkeypatch.setattr(move_review, "_LEAST_WITH_PHASES", 9)
 
 
 # Each file is run by one process: a long one that begins last would leave the other processes idle.

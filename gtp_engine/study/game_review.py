@@ -156,30 +156,27 @@ class PlayerFigures:
         return statistics(self.moves)
 
     @cached_property
-    def phases(self) -> tuple[PlayStatistics | None, ...]:
-        """How well those of each phase were played, in the order of `Phase`.
+    def phases(self) -> dict[Phase, PlayStatistics]:
+        """How well those of each phase were played.
 
-        None for one without moves, or if all of them repeat a mistake that counts elsewhere: nothing is known of them.
+        Phases without moves are left out, and those whose moves all repeat a mistake that counts elsewhere: nothing is
+        known of them.
         """
-        parts = ([move for move in self.moves if move.phase == phase] for phase in Phase)
-        return tuple(statistics(part) if any(move.repeats is None for move in part) else None for part in parts)
+        parts = {phase: [move for move in self.moves if move.phase == phase] for phase in Phase}
+        return {phase: statistics(part) for phase, part in parts.items() if any(move.repeats is None for move in part)}
 
     @property
-    def worst_phase(self) -> Phase:
-        """The phase in which most points were lost."""
-        return max(Phase, key=self._lost_in)
+    def worst_phase(self) -> Phase | None:
+        """The phase in which most points were lost; None if the games have no phases."""
+        return max(self.phases, key=lambda phase: self.phases[phase].lost, default=None)
 
     def share_of(self, phase: Phase) -> float:
-        """Returns the share of the points that was lost in a phase, 0 to 1."""
-        return self._lost_in(phase) / (self.all.lost or 1)
+        """Returns the share of the points that was lost in a phase that has figures, 0 to 1."""
+        return self.phases[phase].lost / (self.all.lost or 1)
 
     def from_class(self, number: int) -> float:
         """Returns the share of the points that was lost in mistakes of this class and of the larger ones, 0 to 1."""
         return sum(self.all.class_losses[number:]) / (self.all.lost or 1)
-
-    def _lost_in(self, phase: Phase) -> float:
-        part = self.phases[list(Phase).index(phase)]
-        return part.lost if part else 0.0
 
 
 def statistics(moves: Sequence[MoveReview]) -> PlayStatistics:

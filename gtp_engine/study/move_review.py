@@ -18,6 +18,7 @@ LEAST_POINTS = CLASSES[0]  # a move that costs less does not count as a mistake
 # A mistake that has not been made again for longer than this many moves counts anew.
 LONGEST_GAP = 10
 LISTED = 10  # the most important mistakes, which are listed and checked by a second look
+_LEAST_WITH_PHASES = 13  # rows and columns: on 9x9 fights go on where the shares of `Phase` have the endgame begin
 LONGEST_VARIATION = 12  # moves of a better line: those after them have hardly been searched
 
 
@@ -35,6 +36,11 @@ class Phase(Enum):
     def label(self) -> str:
         """Its name as text."""
         return self.name.lower().replace("_", " ")
+
+    @classmethod
+    def on(cls, width: int, height: int) -> list["Phase"]:
+        """Returns the phases of a game on a board of this size: none if it is smaller than 13x13."""
+        return [*cls] if min(width, height) >= _LEAST_WITH_PHASES else []
 
     def first_move(self, width: int, height: int) -> int:
         """Returns the number of the move with which it begins on a board of this size."""
@@ -113,10 +119,11 @@ class MoveReview:
         return None if found is None else searched.index(found.searched_point) + 1
 
     @property
-    def phase(self) -> Phase:
-        """The phase in which the move was played."""
+    def phase(self) -> Phase | None:
+        """The phase in which the move was played; None on a board without phases."""
         board = self.before.width, self.before.height
-        return max((phase for phase in Phase if phase.first_move(*board) <= self.number), key=lambda phase: phase.value)
+        begun = [phase for phase in Phase.on(*board) if phase.first_move(*board) <= self.number]
+        return begun[-1] if begun else None
 
     @property
     def winrate(self) -> float:

@@ -10,7 +10,7 @@ from ..base import VERSION
 from ..base.languages.texts import texts
 from ..go.coords import colour_name
 from .game_review import GameReview, PlayerFigures, PlayStatistics
-from .move_review import CLASSES, Mistake, MoveReview, Phase
+from .move_review import CLASSES, Mistake, MoveReview
 from .rank_estimate import RankEstimate, rank_name
 
 _DIGITS = 4  # after the decimal point
@@ -19,7 +19,7 @@ _DIGITS = 4  # after the decimal point
 _MOVE: dict[str, Callable[[MoveReview], Any]] = {
     "move": lambda move: move.number,
     "player": lambda move: colour_name(move.move.colour),
-    "phase": lambda move: move.phase.label,
+    "phase": lambda move: move.phase and move.phase.label,
     "played": lambda move: move.vertex(move.move.point),
     "best": lambda move: move.vertex(move.best),
     "place": lambda move: move.place,
@@ -91,10 +91,9 @@ def _game(review: GameReview) -> dict[str, Any]:
 
 
 def _player(figures: PlayerFigures) -> dict[str, Any]:
-    phases = zip(Phase, figures.phases, strict=True)
     return _numbers(figures.all) | {
         "rank": figures.rank and _rank(figures.rank),
-        "phases": {phase.label: _numbers(part) for phase, part in phases if part},
+        "phases": {phase.label: _numbers(part) for phase, part in figures.phases.items()},
     }
 
 

@@ -35,7 +35,6 @@ _KINDS = {
     "wasted": ("own", "others", "dame", "passed"),
 }
 _LIFE_AND_DEATH = ("dies", "unsaved", "lives", "kills", "eyes", "eye", "lost", "taken", "nets")  # of a group
-_LEAST_WITH_PHASES = 13  # rows and columns: on 9x9 fights go on where the shares of `Phase` have the endgame begin
 _IS_PACKED = "typeof(content) = 'blob'"  # other tools may write values of other types
 KIND_OF = {f"reason.{name}": kind for kind, names in _KINDS.items() for name in names}
 
@@ -65,7 +64,7 @@ def keep_review(database: Database, review: GameReview, *, is_lesson: bool) -> N
     for mistake in review.mistakes:
         if (worst := mistake.worst).move.colour == facts.own:
             missed = missed_of(review, mistake)
-            phase = worst.phase.name if min(worst.before.width, worst.before.height) >= _LEAST_WITH_PHASES else ""
+            phase = worst.phase.name if worst.phase else ""
             row = key, worst.number, phase, _kind(review, mistake), missed.points, as_json(missed)
             changes.append(Change("INSERT INTO mistakes VALUES (?, ?, ?, ?, ?, ?)", row))
     database.change(*changes)

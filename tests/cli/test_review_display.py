@@ -56,6 +56,7 @@ def test_a_mistake_made_again_is_the_line_of_its_worst_move() -> None:
     assert len(rows) == 3
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_long_names_leave_the_names_of_the_rows_whole() -> None:
     players = {letter * 60: PlayerFigures("Ann", MOVES) for letter in "ab"}
     assert "middle game, from move 12" in {" ".join(row[:5]) for row in lines(players_table(players, (9, 9)))}
@@ -81,6 +82,7 @@ def test_line_of_a_move(review: MoveReview, words: str) -> None:
     assert " ".join(move_line(review).plain.split()) == words
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_players_by_phase_and_class() -> None:
     players = {"Black\nA [b]": PlayerFigures("A [b]", MOVES[::2]), "White": PlayerFigures("White", MOVES[1::2])}
     table = {row[0]: row[1:] for row in lines(players_table(players, (9, 9)))}

@@ -238,6 +238,7 @@ def test_first_moves_of_the_phases(board: tuple[int, int], firsts: list[int]) ->
     assert [phase.first_move(*board) for phase in Phase] == firsts
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_phase_of_a_move() -> None:
     numbers = (1, 11, 12, 32, 33, 200)
     phases = [loss(number, BLACK, D4, E5, 0).phase.label for number in numbers]
@@ -430,6 +431,7 @@ def test_annotated_record_reads_as_the_same_game() -> None:
 # JSON and CSV.
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_json_holds_moves_mistakes_and_players() -> None:
     moves = [loss(1, BLACK, D4, E5, 4.0, 0.2), loss(2, WHITE, F6, F6, 0.0), loss(12, BLACK, F6, F6, 0.0)]
     table = json.loads(to_json([game_of(moves)]))

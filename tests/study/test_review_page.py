@@ -401,24 +401,27 @@ def test_a_lead_of_the_whole_board_ends_below_the_labels() -> None:
     assert heads == [("98.50%", "12.96%")], "it goes beyond"
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_the_graph_of_leads_names_the_phases() -> None:
     lead = graphs(game_of([*MOVES] * 4), [])["lead"].stretched(100, "")
     assert re.findall(r'class="phase" x1="([\d.]+)%"', lead) == ["68.75"], "after 11 of 16 moves"
     assert ">Middle game<" in lead and "Endgame" not in lead
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_figures_add_up() -> None:
     moves = [loss(number, BLACK, D4, E5, points) for number, points in ((1, 4.0), (12, 1.0), (13, 0.0), (40, 5.0))]
     figures = PlayerFigures("Ann", moves)
     assert figures.all.lost == pytest.approx(10)
-    assert [part and part.moves for part in figures.phases] == [1, 2, 1]
+    assert [part.moves for part in figures.phases.values()] == [1, 2, 1]
     assert [figures.share_of(phase) for phase in Phase] == pytest.approx([0.4, 0.1, 0.5])
     assert figures.worst_phase == Phase.ENDGAME
     assert (figures.all.classes, figures.all.class_losses) == ((1, 1, 0, 2, 0, 0), (0, 1, 0, 9, 0, 0))
     assert figures.from_class(3) == pytest.approx(0.9)
-    assert PlayerFigures("Ann", moves[:1]).phases[1:] == (None, None)
+    assert PlayerFigures("Ann", moves[:1]).phases.keys() == {Phase.OPENING}
     again = PlayerFigures("Ann", [moves[0], *(replace(move, repeats=40) for move in moves[1:3]), moves[3]])
-    assert [part and part.moves for part in again.phases] == [1, None, 1], "nothing is known of repeated mistakes"
+    known = {phase: part.moves for phase, part in again.phases.items()}
+    assert known == {Phase.OPENING: 1, Phase.ENDGAME: 1}, "nothing is known of repeated mistakes"
 
 
 # Several games.
@@ -433,6 +436,7 @@ def test_a_mistake_made_again_counts_once_and_says_where() -> None:
     assert figures_of_games([game, game])[0].all.lost == 2 * 4.0
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
 def test_an_index_adds_the_games_up() -> None:
     first, second, third = (game_of(MOVES) for _ in range(3))
     second.record.white, third.record.black, third.record.white = "Carl", "Dan", "Ann"

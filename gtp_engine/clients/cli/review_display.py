@@ -157,8 +157,8 @@ def players_table(players: Mapping[str, PlayerFigures], board: tuple[int, int] |
     every = [figures.all for figures in players.values()]
     table.add_row("moves", *(f"{numbers.moves:,}" for numbers in every))
     table.add_row("points lost per move", *(f"{numbers.points_lost:.2f}" for numbers in every))
-    for phase, *parts in zip(Phase, *(figures.phases for figures in players.values()), strict=True):
-        if any(parts):
+    for phase in Phase:
+        if any(parts := [figures.phases.get(phase) for figures in players.values()]):
             first = f", from move {phase.first_move(*board)}" if board and phase.value else ""
             means = (f"{part.points_lost:.2f}" if part else "-" for part in parts)
             table.add_row(f"  {phase.label}{first}", *means)

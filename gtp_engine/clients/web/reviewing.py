@@ -342,12 +342,14 @@ class Reviewing(Part):
 
 def _players(review: "GameReview") -> list[Document]:
     """Returns how well the players played: means for a move, and for one of each phase, None for an unknown one."""
+    from ...study.move_review import Phase
     from ...study.page.words import PHASES, rank_phrase
 
     names, found = called(review.record), list[Document]()
+    phases = Phase.on(review.record.width, review.record.height)
     for colour, figures in review.figures().items():
         numbers = figures.all
-        phases = zip(PHASES.values(), figures.phases, strict=True)
+        parts = ((phase, figures.phases.get(phase)) for phase in phases)
         found.append(
             {
                 "colour": colour_name(colour),
@@ -355,7 +357,7 @@ def _players(review: "GameReview") -> list[Document]:
                 "moves": numbers.moves,
                 "accuracy": numbers.accuracy / 100,
                 "lost": numbers.points_lost,
-                "phases": {name: part and part.points_lost for name, part in phases},
+                "phases": {PHASES[phase]: part and part.points_lost for phase, part in parts},
                 "firstChoice": numbers.first_choice / numbers.moves,
                 "rank": figures.rank and phrase_parts(rank_phrase(figures.rank)),
             }

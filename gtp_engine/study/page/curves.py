@@ -56,8 +56,9 @@ def graphs(
 
 def _add_phases(chart: Chart, review: GameReview, words: Wording | None) -> None:
     """Adds where the middle game and the endgame begin, and their names if there are words."""
-    for phase in Phase:
-        start = phase.first_move(review.record.width, review.record.height) - 1
+    board = review.record.width, review.record.height
+    for phase in Phase.on(*board):
+        start = phase.first_move(*board) - 1
         if chart.x.low < start < chart.x.high:
             x = f"{chart.x.percent(start):.2f}%"
             chart.add(f'<line class="phase" x1="{x}" x2="{x}" y2="100%"/>')
