@@ -47,7 +47,8 @@ class Conditions:
         again: The least visits of the second look at what seemed to be mistakes, if they followed from a budget of
             time; 0 if the review ended before it.
         took: The seconds that the review took, if there was such a budget; else None, since it repeats exactly.
-        notices: What was repaired in the record, and what it leaves open about rules and komi (`go.sgf.Terms`).
+        notices: What was repaired in the record, and what it leaves open about rules and komi (`go.sgf.Terms`); and
+            that the review was stopped.
     """
 
     network: str

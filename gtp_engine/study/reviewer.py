@@ -9,6 +9,7 @@ from typing import Any
 
 from ..base.errors import UserError
 from ..base.fields import Range, invalid
+from ..base.languages.texts import Phrase
 from ..base.threads import on_own_thread
 from ..engine.ranks import Rank
 from ..engine.settings import EngineSettings, as_settings
@@ -294,11 +295,13 @@ class Reviewer:
 
     def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
         """Returns how a record has been reviewed, with a budget of time by the least visits of a second look."""
+        stopped = (Phrase("reviewStopped", {}),) if self.stopped else ()
+        conditions = replace(review.conditions, notices=(*review.conditions.notices, *stopped))
         if not plan.seconds:
-            return review.conditions
+            return conditions
         looks = (report for move in review.moves for report in (move.before, move.after))
         again = min((report.visits for report in looks if report.ownership is not None), default=0)
-        return replace(review.conditions, again=again, took=plan.elapsed)
+        return replace(conditions, again=again, took=plan.elapsed)
 
     def close(self) -> None:
         """Closes the network, and the rollouts for boards too large for it."""

@@ -193,7 +193,8 @@ def test_interrupted_review_saves_what_is_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert (first.split()[1:4], process.returncode) == (["1", "B", "C3"], 130)
-    assert rest.startswith("stopped before the end of the review\n") and "move 1;" in rest
+    assert "move 1;" in rest and "\nThe review was stopped\n" in rest
+    assert "\nThe review was stopped\n" in read_sgf(out).root.comment
     assert [bool(node.comment) for node in read_sgf(out).main_line] == [True, True, False, False, False, False]
 
 

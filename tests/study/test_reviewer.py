@@ -129,6 +129,7 @@ def test_a_review_ends_at_a_move_that_cannot_be_played_or_when_it_is_stopped() -
     *_, last = steps
     reviewer.close()
     assert (last.stage, last.error, last.review.is_checked) == ("stopped", "", False)
+    assert last.review.conditions.notices[-1].name == "reviewStopped"
 
 
 class ClosingEvaluator(UniformEvaluator):

@@ -191,8 +191,6 @@ def _review_all(
             errors += filter(None, [step.error])
             if step.review.moves:
                 reviews.append(step.review)
-            if is_shown and reviewer.stopped:
-                click.echo("stopped before the end of the review")
             if is_shown and step.review.moves:
                 show_game(step.review, all_moves=output.all_moves)
             if reviewer.stopped:
