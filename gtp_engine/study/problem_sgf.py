@@ -37,7 +37,7 @@ def _record(card: Card, missed: Missed, language: str) -> GameRecord:
         chain = game.chain(missed.group)
         group = [sgf_point(point, game.width, game.height).encode() for point in chain.stones] if chain else []
         record.change(record.root, record.root.properties | ({"TR": group} if group else {}))
-    lost = Phrase("goalBetter", {"move": missed.played, "points": whole(missed.points)})
+    lost = Phrase("goalBetter", {"move": missed.played, "count": whole(missed.points)})
     record.root.comment = f"{text('toMove', colour=text(colour_name(colour)))} · {text.say(lost)}"
     node = record.root
     for place, vertex in enumerate(missed.line):

@@ -57,7 +57,7 @@ class Explanation:
         values, points = _names(self.move), self.move.cost.lead
         if points < LEAST_LOSS:
             return Phrase("asked.equal" if points >= _LEAST_LEAD else "asked.noMistake", values)
-        values["points"] = whole(points)
+        values["count"] = whole(points)
         return Phrase("asked.noReason" if _answer(self.move) != PASS else "asked.worthMore", values)
 
 
@@ -129,7 +129,7 @@ def told(tried: MoveReview) -> tuple[Phrase, ...]:
     cost = tried.cost.lead
     if cost < LEAST_LOSS:
         return (*found, Phrase("asked.equal", values))
-    return (*found, Phrase("lost", {"move": values["played"], "points": whole(cost), "best": values["better"]}))
+    return (*found, Phrase("lost", {"move": values["played"], "count": whole(cost), "best": values["better"]}))
 
 
 def _names(move: MoveReview) -> dict[str, Value]:

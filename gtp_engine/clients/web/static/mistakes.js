@@ -60,7 +60,7 @@ export class Mistakes {
   // What is said first about a move that is listed; "" for others.
   statusText(node) {
     const [mistake, praised] = [this.review?.mistakes, this.review?.praised].map((list) => list?.find((each) => each.node === node));
-    if (mistake) return sentence(text("lost", {move: moveName(mistake.move), points: mistake.points, best: moveName(mistake.best)}));
+    if (mistake) return sentence(text("lost", {move: moveName(mistake.move), count: mistake.points, best: moveName(mistake.best)}));
     return praised ? moveText("praised", [praised]) : "";
   }
 

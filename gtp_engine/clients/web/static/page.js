@@ -428,7 +428,7 @@ function isBackground() { return state.now.task !== null && ["analysis", "prepar
 // about it, or listed, is said next to the board.
 function showLoss() {
   const {loss} = state.search;
-  const values = loss && {move: moveName(loss.move), points: number(loss.points), best: moveName(loss.best)};
+  const values = loss && {move: moveName(loss.move), count: loss.points, best: moveName(loss.best)};
   say(find("#lost"), loss ? sentence(text("lost", values)) : "");
   find("#undo-takes-back").hidden = !loss?.canUndo;
   find("#loss").hidden = !loss || Boolean(asking() || mistakes.statusText(state.position.node));

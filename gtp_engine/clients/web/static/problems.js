@@ -68,7 +68,7 @@ function goalText({toMove, isRead, group, stone, isOwn, goal, missed}) {
   const moves = text("toMove", {colour: text(toMove)});
   const name = {lives: "goalLive", seki: "goalSeki", ko: isOwn ? "goalKoOwn" : "goalKoTheir", dies: "goalKill"}[goal];
   if (name) return `${moves} · ${text(name, {stone})}`;
-  if (missed) return `${moves} · ${text("goalBetter", {move: moveName(missed.move), points: number(missed.points)})}`;
+  if (missed) return `${moves} · ${text("goalBetter", {move: moveName(missed.move), count: missed.points})}`;
   if (isRead) return `${moves} · ${text("goalUnknown")}`;
   return group ? `${moves} · ${text("goalSearched", {number: number(group[0]), count: number(group[1])})}` : moves;
 }
@@ -88,7 +88,7 @@ function verdictText({move: vertex, by, isRight, outcome, isDecided, points, bes
   if (isRight === null) return text("verdictUnknown", {move});
   if (by === "record") return text(isRight ? "recordRight" : "recordWrong", {move});
   if (by === "search" && isRight) return points && best ? text("playable", {best: moveName(best)}) : text("right");
-  if (by === "search") return text("searchWrong", {move, points: number(points)});
+  if (by === "search") return text("searchWrong", {move, count: points});
   if (!isRight) return text("wrong", {move, outcome: text(`now-${outcome}`)});
   return isDecided ? `${text("right")} ${sentence(text(`now-${outcome}`))}` : text("rightSoFar");
 }
