@@ -19,10 +19,10 @@ from gtp_engine.study.learner import Learner, opponent_move
 from gtp_engine.table.database import Database
 from gtp_engine.table.player_rating import KeptRating, first_rating
 
-# What is typed on the five boards, a wrong try first, and the text that answers each line.
+# What is typed on the five boards, a wrong try first, and the text that answers each line. A is a label on the board.
 BOARDS = [
     ("A1", "wrong"), ("D3", "right"), ("", "task"),
-    ("B5", "refused"), ("A1", "wrong"), ("G4", "right"), ("", "task"),
+    ("A", "refused"), ("A1", "wrong"), ("G4", "right"), ("", "task"),
     ("C3", "refused"), ("A1", "task"), ("C3", "right"), ("", "task"),
     ("C1", "wrong"), ("B1", "right"), ("", "task"),
     ("pass", "wrong"), ("D4", "task"), ("pass", "right"), ("", "task"),

@@ -131,20 +131,27 @@ class Lessons:
         self._describe(learner)
 
     def _play(self, learner: Learner, line: str, wait: "Callable[[Future[Decision], str], Decision]") -> None:
-        game = learner.step.start
-        try:
-            command, vertex = parse_line(line, game.width, game.height)
-        except UserError:
-            command, vertex = "", ""
-        if command not in ("play", "pass"):  # a point that the board does not have, too
-            raise UserError(self._typed(learner))
-        learner.play(PASS if command == "pass" else parse_vertex(vertex, game.width, game.height))
+        learner.play(self._point(learner, line))
         if learner.needs_reply:
             self._draw(learner)
             thinking = self._said(Phrase("thinking", {"colour": Phrase("white")}))
             learner.reply(opponent_move(learner.game, wait(ask_opponent(self._engine, learner.game), thinking)))
         self._draw(learner)
         self._say(learner)
+
+    def _point(self, learner: Learner, line: str) -> int:
+        """Returns the point that somebody has typed, or has named by its label on the board."""
+        game = learner.step.start
+        labelled = {label.lower(): point for point, label in learner.step.labels.items()}
+        if line in labelled:
+            return labelled[line]
+        try:
+            command, vertex = parse_line(line, game.width, game.height)
+        except UserError:
+            command, vertex = "", ""
+        if command not in ("play", "pass"):  # a point that the board does not have, too
+            raise UserError(self._typed(learner))
+        return PASS if command == "pass" else parse_vertex(vertex, game.width, game.height)
 
     def _draw(self, learner: Learner) -> None:
         step, game = learner.step, learner.game
