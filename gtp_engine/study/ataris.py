@@ -83,10 +83,10 @@ def what_to_win(game: Game) -> list[Phrase]:
 def what_to_do(game: Game) -> list[Phrase]:
     """Returns what a beginner, who is Black, is told before a move of a game: the ataris, or that there are none.
 
-    Nothing is said of stones that cannot be taken now, as in a ko, or that are lost for longer.
+    Stones that cannot be taken now, as in a ko, or that have been lost for longer are not named.
     """
     if any(len(chain.liberties) == 1 for chain in chains_of(game.board[0])):
-        return sentences_about(find_ataris(game), game)
+        return sentences_about(find_ataris(game), game) or [Phrase("steps.noneHelped")]
     return [Phrase("steps.noAtari")]
 
 
