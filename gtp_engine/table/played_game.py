@@ -69,7 +69,7 @@ class PlayedGame:
         self._save_comments = comments
         self._has_clock = has_clock
         self._is_paused = False
-        self.given = 0  # the moves that the game began with and that others have played, such as those of a record
+        self.given = 0  # as in `Notes`
         self.is_unsaved = False  # whether a change waits to be saved
         # Called after a change, to save it: `save`, or what has it called when the change has been shown.
         self.keep: Callable[[], object] = self.save
@@ -78,7 +78,7 @@ class PlayedGame:
     def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved  # the game that it continues; None for a new one
         if saved is not None:
-            self.given = 0 if is_own(saved.tree) else len(saved.game.moves)
+            self.given = read_notes(saved.tree.root.properties).given if is_own(saved.tree) else len(saved.game.moves)
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node  # that of the engine's position
         self.tree.application = APPLICATION
@@ -352,7 +352,7 @@ class PlayedGame:
         used, limits = dict[int, float](), Limits(settings.visits, settings.seconds)
         if self.time == NO_LIMIT:  # otherwise the moves say what is left, and the engine needs no limit of its own
             used, limits = {colour: self.clock.used(colour) for colour in (BLACK, WHITE)}, settings.limits()
-        return Notes(used, limits if self.mode is Mode.GAME else Limits())
+        return Notes(used, limits if self.mode is Mode.GAME else Limits(), self.given)
 
     def _handicap_stones(self) -> int:
         """Returns how many handicap stones the root has now."""

@@ -47,9 +47,9 @@ _PROGRAM = "gtp_engine"
 _ENGINE_NAME = re.compile(_PROGRAM + r"(?: (?!\d+[kd]$)(?P<network>.+?))?(?: (?P<rank>\d+[kd]))?")
 _UNFINISHED = ("", "?", "void")  # results in RE, in lower case, of games that nobody has won or drawn
 _USED = {BLACK: "GEBT", WHITE: "GEWT"}  # seconds
-_SECONDS, _VISITS, _EDITED = "GESEC", "GEVIS", "GEDIT"
-# Those of the options --seconds and --visits; of the time used, 0 is valid too.
-_SECONDS_RANGE, _VISITS_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
+_SECONDS, _VISITS, _GIVEN, _EDITED = "GESEC", "GEVIS", "GEGIV", "GEDIT"
+# Those of the options --seconds and --visits, and of moves; of the time used, 0 is valid too.
+_SECONDS_RANGE, _COUNT_RANGE, _USED_RANGE = Range(0, above=True), Range(1, whole=True), Range(0)
 _OUR_NAME = re.compile(r"\d{4}-\d\d-\d\d-\d{6}(-.*)?\.sgf")  # of new files
 
 
@@ -59,6 +59,7 @@ class Notes:
 
     used: dict[int, float] = field(default_factory=dict)  # seconds, by player; empty with time limits
     limits: Limits = Limits()  # the engine's for a move, as far as they are known
+    given: int = 0  # the moves that it began with and that others have played, such as those of a record
     is_edited: bool = False  # whether it is somebody's record that is edited here
 
     def added_to(self, properties: Properties) -> Properties:
@@ -70,13 +71,15 @@ class Notes:
             values[_SECONDS] = f"{self.limits.seconds:g}"
         if self.limits.visits is not None:
             values[_VISITS] = str(self.limits.visits)
+        if self.given:
+            values[_GIVEN] = str(self.given)
         if self.is_edited:
             values[_EDITED] = "1"
         others = {name: found for name, found in properties.items() if name not in _NAMES}
         return others | {name: [value.encode()] for name, value in values.items()}
 
 
-_NAMES = {*_USED.values(), _SECONDS, _VISITS, _EDITED}
+_NAMES = {*_USED.values(), _SECONDS, _VISITS, _GIVEN, _EDITED}
 
 
 def read_notes(properties: Properties) -> Notes:
@@ -87,12 +90,12 @@ def read_notes(properties: Properties) -> Notes:
         return None if value is None or value not in accepted else value
 
     def whole(name: str) -> int | None:
-        value = number(name, _VISITS_RANGE)
+        value = number(name, _COUNT_RANGE)
         return None if value is None else int(value)
 
     used = {colour: number(name, _USED_RANGE) or 0.0 for colour, name in _USED.items()}
     limits = Limits(whole(_VISITS), number(_SECONDS, _SECONDS_RANGE))
-    return Notes(used, limits, _EDITED in properties)
+    return Notes(used, limits, whole(_GIVEN) or 0, _EDITED in properties)
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,15 @@ def test_undo_leaves_what_is_set_up_in_a_loaded_game(engine: Engine, tmp_path: P
     assert read_sgf(played.file.path or "").main_line[1].properties["AB"] == [b"bb", b"dd"]
 
 
+def test_a_saved_game_knows_how_many_moves_it_began_with(engine: Engine, tmp_path: Path) -> None:
+    played = loaded(engine, tmp_path, "(;GM[1]SZ[5];B[cc];W[bb])")
+    played.play("A1")
+    assert played.numbers == range(3, 4) and played.file.path is not None
+    again = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path / "games")
+    again.load(open_game(played.file.path))
+    assert again.numbers == range(3, 4)
+
+
 def test_undo_passes_over_nodes_without_a_move(engine: Engine, tmp_path: Path) -> None:
     played = loaded(engine, tmp_path, "(;GM[1]SZ[5];B[bb];W[dd];C[a pause];B[cc];W[db];C[the end])")
     for left in (2, 0):

@@ -281,20 +281,20 @@ def test_names_of_saved_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_notes_survive_a_file() -> None:
     tree = read_sgf(b"(;GM[1]SZ[9]PB[human]KGSDE[x];B[ee])")
-    notes = Notes({BLACK: 83.25, WHITE: 4.0}, Limits(100, 2.5), is_edited=True)
+    notes = Notes({BLACK: 83.25, WHITE: 4.0}, Limits(100, 2.5), given=2, is_edited=True)
     tree.root.properties = notes.added_to(tree.root.properties)
     root = read_sgf(tree.to_sgf().encode()).root.properties
     assert root["KGSDE"] == [b"x"] and root["PB"] == [b"human"]
-    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, Limits(100, 2.5), is_edited=True)
+    assert read_notes(root) == Notes({BLACK: 83.2, WHITE: 4.0}, Limits(100, 2.5), given=2, is_edited=True)
 
 
 def test_no_notes_leave_nothing() -> None:
-    before = read_sgf(b"(;GM[1]SZ[9]GEBT[1]GEWT[2]GESEC[3]GEVIS[4]GEDIT[1])").root.properties
+    before = read_sgf(b"(;GM[1]SZ[9]GEBT[1]GEWT[2]GESEC[3]GEVIS[4]GEGIV[5]GEDIT[1])").root.properties
     assert not any(name.startswith("GE") for name in Notes().added_to(before))
 
 
 def test_invalid_notes_are_left_out() -> None:
-    root = read_sgf(b"(;GM[1]SZ[9]GEBT[-3]GEWT[soon]GESEC[0]GEVIS[nan])").root.properties
+    root = read_sgf(b"(;GM[1]SZ[9]GEBT[-3]GEWT[soon]GESEC[0]GEVIS[nan]GEGIV[0])").root.properties
     assert read_notes(root) == Notes({BLACK: 0.0, WHITE: 0.0})
     for visits in (b"0.5", b"12.7", b"-1", b"1e999"):
         root = read_sgf(b"(;GM[1]SZ[9]GEBT[inf]GEWT[1e999]GESEC[inf]GEVIS[" + visits + b"])").root.properties
