@@ -78,7 +78,8 @@ class PlayedGame:
     def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved  # the game that it continues; None for a new one
         if saved is not None:
-            self.given = read_notes(saved.tree.root.properties).given if is_own(saved.tree) else len(saved.game.moves)
+            moves = len(saved.game.moves)
+            self.given = min(read_notes(saved.tree.root.properties).given, moves) if is_own(saved.tree) else moves
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node  # that of the engine's position
         self.tree.application = APPLICATION
@@ -264,6 +265,7 @@ class PlayedGame:
             self.editor.undo(self.editor.edits.index(edit))
         else:
             self.show(self._undo_edits())
+            self.given = min(self.given, len(self.game.moves))
         self.has_content |= not (self.mode is Mode.RECORD and len(self._ends) < ends)  # a result is not saved there
         self.save_soon()
         return self.node is node and self.result != result

@@ -104,6 +104,9 @@ def test_a_saved_game_knows_how_many_moves_it_began_with(engine: Engine, tmp_pat
     again = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path / "games")
     again.load(open_game(played.file.path))
     assert again.numbers == range(3, 4)
+    again.load(open_game(played.file.path, move=1))
+    again.play("E5")
+    assert again.numbers == range(2, 3), "a move in the place of one of the record"
 
 
 def test_undo_passes_over_nodes_without_a_move(engine: Engine, tmp_path: Path) -> None:
