@@ -185,8 +185,9 @@ class Reviewer:
             step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
         elif not self.stopped:
             step = replace(step, review=self._with_more(replace(searches, limits=plan.limits), positions, step.review))
-        review = replace(step.review, conditions=self._at_the_end(step.review, plan))
-        yield replace(step, stage="stopped" if self.stopped else "done", review=review, progress=1.0)
+        stage = "stopped" if self.stopped else "done"
+        review = replace(step.review, conditions=self._at_the_end(step.review, plan, stage))
+        yield replace(step, stage=stage, review=review, progress=1.0)
 
     def _with_level(
         self, searches: Searches, positions: Positions, task: ReviewTask, plan: Plan, found: GameReview
@@ -293,9 +294,9 @@ class Reviewer:
             notices=terms.notices,
         )
 
-    def _at_the_end(self, review: GameReview, plan: Plan) -> Conditions:
+    def _at_the_end(self, review: GameReview, plan: Plan, stage: str) -> Conditions:
         """Returns how a record has been reviewed, with a budget of time by the least visits of a second look."""
-        stopped = (Phrase("reviewStopped", {}),) if self.stopped else ()
+        stopped = (Phrase("reviewStopped"),) if stage == "stopped" else ()
         conditions = replace(review.conditions, notices=(*review.conditions.notices, *stopped))
         if not plan.seconds:
             return conditions

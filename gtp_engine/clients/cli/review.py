@@ -114,6 +114,8 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
         stopped = reviewer.stopped
     for error in errors:  # which may quote what a record says
         click.echo(f"Error: {printable(error)}", err=True)
+    if stopped:
+        click.echo("stopped before the end of the review", err=True)
     context.exit(EXIT_INTERRUPTED if stopped else 1 if errors else 0)
 
 
