@@ -305,7 +305,7 @@ class Problems(Part):
         game = exercise.problem.game
         lost = self.values.lost(node, game.width, game.height)
         is_best = missed.line[:1] == (game.vertex(move.point),)
-        is_right = None if lost is None else is_best or lost < min(LEAST_LOSS, missed.points / 2)
+        is_right = None if lost is None else is_best or not whole(lost) or lost < min(LEAST_LOSS, missed.points / 2)
         self._judged(exercise, node, Verdict("search", is_right, is_decided=True, points=0.0 if is_best else lost))
         return None
 
