@@ -43,7 +43,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def phases_on_9x9(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives games on 9x9 phases, which begin with moves 1, 12 and 33: the reviews of the tests are on 9x9."""
+    """Gives phases to games on 9x9 too, as those of most tests: they begin with moves 1, 12 and 33."""
     monkeypatch.setattr(move_review, "_LEAST_WITH_PHASES", 9)
 
 

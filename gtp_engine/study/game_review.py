@@ -168,7 +168,9 @@ class PlayerFigures:
 
     @property
     def worst_phase(self) -> Phase | None:
-        """The phase in which most points were lost; None if the games have no phases."""
+        """The phase in which most points were lost; None if some of the games have no phases."""
+        if any(move.phase is None for move in self.moves):
+            return None
         return max(self.phases, key=lambda phase: self.phases[phase].lost, default=None)
 
     def share_of(self, phase: Phase) -> float:

@@ -177,7 +177,7 @@ def test_an_extension_that_saves_nothing_is_not_advised() -> None:
         assert shapes_of(find_ataris(game)) == {game.point("A1"): "triangle"}
     short.play("black", "D2")
     short.play(WHITE, "D4")
-    assert what_to_do(short) == [Phrase("steps.noneHelped")], "it is said once, and the stone is still in atari"
+    assert what_to_do(short) == [Phrase("steps.noneHelped")], "that the stone is lost is said once"
 
 
 def test_the_first_capture_ends_a_game_for_either_player() -> None:

@@ -245,6 +245,14 @@ def test_phase_of_a_move() -> None:
     assert phases == ["opening", "opening", "middle game", "middle game", "endgame", "endgame"]
 
 
+@pytest.mark.parametrize(("board", "count"), [((13, 13), 3), ((19, 13), 3), ((13, 12), 0), ((9, 9), 0)])
+def test_small_boards_have_no_phases(board: tuple[int, int], count: int) -> None:
+    assert len(Phase.on(*board)) == count
+    first = loss(1, BLACK, D4, E5, 0)
+    on_board = replace(first, before=replace(first.before, width=board[0], height=board[1]))
+    assert on_board.phase == (Phase.OPENING if count else None)
+
+
 def test_statistics() -> None:
     moves = [
         loss(1, BLACK, E5, E5, 0),

@@ -226,8 +226,10 @@ def test_the_small_network_is_named_and_others_are_not() -> None:
 
 
 def test_it_tells_of_both_searches_and_of_the_weights_in_accuracy() -> None:
-    page = review_page([game_of(MOVES)])
+    page = review_page([game_of(MOVES, is_checked=True)])
     assert f"are searched again, {SECOND_LOOK_FACTOR} times as long." in page
+    stopped = review_page([game_of(MOVES)])
+    assert "are searched again" not in stopped and "by two searches" not in stopped
     assert "large losses count more, and moves in simple positions less" in page
 
 
@@ -455,6 +457,16 @@ def test_an_index_adds_the_games_up() -> None:
     assert len(page_data(page)) == 3
     worst = [link for link in reader.all("a") if link.get("data-move") == "4" and link["href"] == "#game-2"]
     assert worst
+
+
+def test_an_index_of_several_board_sizes_names_no_phase_of_all_losses() -> None:
+    small, large = game_of(MOVES), game_of(MOVES)
+    searched = (replace(move, before=replace(move.before, width=19, height=19)) for move in large.searched)
+    pages = [review_page([small, replace(large, searched=tuple(searched))]), review_page([small, small])]
+    assert ">By phase<" in pages[0] and ">By phase<" not in pages[1]
+    for page in pages:
+        assert "loses most points in" not in page
+        assert "Mistakes of 6 points and more make up 0% of what Ann loses." in page
 
 
 def test_players_of_single_games_are_all_shown() -> None:

@@ -110,6 +110,17 @@ def test_a_review_that_cannot_be_kept_is_told(desk: Desk, data: Path, monkeypatc
     desk.play("D4")  # the game goes on
 
 
+@pytest.mark.usefixtures("phases_on_9x9")
+def test_the_losses_of_the_phases_are_told(desk: Desk, database: Database) -> None:
+    keep_review(database, own_review(), is_lesson=False)
+    (game,) = (found := games(desk))["games"]
+    assert found["losses"]["phases"] == [("OPENING", "phase.opening", 11.0)]
+    desk.send("reopen", key=game["key"])
+    desk.wait(lambda: desk.state["review"] is not None)
+    black, _ = desk.state["review"]["players"]
+    assert black["phases"] == {"phase.opening": 5.5, "phase.middleGame": None, "phase.endgame": None}
+
+
 def test_what_costs_points_is_practised(desk: Desk, database: Database) -> None:
     desk.refuse("there are no such mistakes", "drill", phase="OPENING", about="")
     keep_review(database, own_review(), is_lesson=False)

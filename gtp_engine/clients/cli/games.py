@@ -105,7 +105,7 @@ def _figures(database: Database) -> list[str]:
     if losses.games:
         lines.append(f"points lost by mistakes in {plural(losses.games, 'reviewed game')}: {losses.points:.1f}")
     if losses.phases:
-        lines.append("by phase:")
+        lines.append("by phase, from 13x13 on:")
         lines += [f"  {text(name).lower():30} {lost:7.1f}" for _, name, lost in losses.phases]
     if kinds := losses.kinds:
         lines.append("by the kind of mistake, where the reason is known:")
