@@ -58,6 +58,8 @@ def test_a_point_that_is_missed_several_times_is_named() -> None:
         "Negro dejó pasar E5 2 veces, de la jugada 21 (pase) a la jugada 23 (F6)."
     ]
     assert not list(find_recurring(game_of(moves[2:])))
+    small = loss(25, BLACK, D4, E5, 0.6)
+    assert not list(find_recurring(game_of([moves[2], small]))), "few moves are checked by a second look"
 
 
 def test_moves_that_leave_one_ladder_open_need_not_miss_one_point() -> None:

@@ -10,6 +10,7 @@ from drawn_positions import drawn
 from studies import (
     CAPTURE,
     CORNER,
+    CUT,
     FAILING,
     LADDER,
     NET,
@@ -28,6 +29,8 @@ from studies import (
     ladder,
     region,
     sente,
+    study,
+    variation,
 )
 
 from gtp_engine.base.languages.texts import DEFAULT, LANGUAGES, texts
@@ -219,7 +222,46 @@ def test_stones_of_several_chains_are_around_a_point() -> None:
 def test_no_move_gets_the_credit_for_stones_that_both_lines_capture() -> None:
     assert said(capture("F1", "D4")) and not said(capture("F1 A1 D4", "D4"))
     own = inverted(CAPTURE)
-    assert said(capture("F1", "E5", diagram=own)) and not said(capture("F1", "E5 D4", diagram=own))
+    assert said(capture("F1", "D4", diagram=own)) and not said(capture("F1", "D4 E4 A1 D5 B1 D3", diagram=own))
+
+
+def test_no_move_saves_stones_that_can_be_captured_after_it() -> None:
+    assert not said(capture("F1", "E5", diagram=inverted(CAPTURE)))
+    in_atari = RACE.replace(". . . O X . .", "O O . O X . .")
+    about = compared(in_atari, "A2 B2 C2 A3 B3 C3", "G5 C1", "B4", (-0.9, 0.9))
+    assert said(about) == ["B4 kills White's 3 stones at B3, which live after G5."], "it wins no race"
+
+
+def test_a_net_is_beside_the_stones() -> None:
+    diagram = """
+        O X X O . . . X O
+        . X . X X O O X .
+        O X X O X X O O X
+        . O X O O O X X .
+        X O O O X X X X X
+        O O . . X . O X X
+        . O . X . X O O X
+        X O X O X O O O O
+        . X . . X O . . X"""
+    far = compared(diagram, "A2", "F4", "C3", (-0.9, 0.9), WHITE)
+    assert said(far) == ["White can capture Black's stone at A2 with C3, but not after F4."]
+
+
+def test_chains_that_can_be_joined_are_not_cut() -> None:
+    answered_elsewhere = "D3 A5 D2"
+    assert said(cut("A1 D3", answered_elsewhere))[0].startswith("D3 cuts")
+    joined = CUT.replace(". . . . . .\n    . . . . . .", ". . O . O .\n    . . . . . .")
+    assert not said(cut("A1 D3", answered_elsewhere, diagram=joined)), "D2 joins them"
+
+
+def test_a_move_that_captures_or_belongs_to_the_better_line_does_not_fill_territory() -> None:
+    about = filled(0.99, 0.99, 0.99)
+    line = variation(about.game, ["D4", "A1", "D2"])
+    assert said(about) and not said(replace(about, better=replace(about.better, line=line.line, games=line.games)))
+    game, _ = drawn(CAPTURE)
+    moves = {vertex: variation(game, [vertex], rest=0.99) for vertex in ("D4", "D5", "E5")}
+    assert said(study(moves["D5"], moves["E5"])) == ["D5 fills Black's own territory."]
+    assert not said(study(moves["D4"], moves["E5"]))
 
 
 def test_sente() -> None:
@@ -228,7 +270,7 @@ def test_sente() -> None:
     assert sente().reason(fact).text == (
         "D4 is sente: if White does not answer, Black gains 15 points more; after A1 only 4."
     )
-    for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None)):
+    for better, played in ((15.0, 10.0), (8.0, 4.0), (None, 4.0), (15.0, None), (77.0, 29.0)):
         assert not [*find_sente(sente(better, played))]
 
 

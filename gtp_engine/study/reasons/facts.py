@@ -9,7 +9,9 @@ import numpy as np
 
 from ...base.languages.texts import Phrase
 from ...go.coords import PASS, opponent
-from ...go.regions import cells_of, chain_at, chains_of, find_regions, neighbours, points_of
+from ...go.game import Game
+from ...go.ladders import caught_stones
+from ...go.regions import Chain, cells_of, chain_at, chains_of, find_regions, neighbours, points_of
 from ..move_review import whole
 from .ko_facts import ko_of
 from .variation import (
@@ -39,9 +41,9 @@ LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "point")  # names of facts
 # The least share of a region's gain that lies in the part of the board that is named, or near the bigger point.
 _MAINLY = 0.5
-# The better move's threat is greater by so many points, and at least twice the other one's: a tempo alone is worth up
-# to 14 points in the opening, for every move.
-LEAST_THREAT_LEAD, LEAST_THREAT_RATIO = 6.0, 2.0
+# The better move's threat is greater by so many points, and at least twice the other one's, which is no threat: a tempo
+# alone is worth up to 14 points in the opening, for every move.
+LEAST_THREAT_LEAD, LEAST_THREAT_RATIO, _MOST_TEMPO = 6.0, 2.0, 14.0
 # The texts that name the nine parts of the board, by row and column.
 _CENTRE = "reason.centre"
 _SIDES = (
@@ -88,8 +90,9 @@ def find_connections(study: Study) -> Iterator[Fact]:
 def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Iterator[Fact]:
     """Yields the chains of a colour that the other colour's first move in a line cuts, and in the other line does not.
 
-    At the end of the cutting line they are apart, and no single move joins them. What the player prevents is a cut at
-    a point that its own stone takes in the other line. Chains that the cutting move captures are not cut.
+    No move joins them right after the cutting one, nor at the end of its line, where they are apart. What the player
+    prevents is a cut at a point that its own stone takes in the other line. Chains that the cutting move captures are
+    not cut.
     """
     number = 1 if colour == study.colour else 0  # of the cutting move: it is the opponent's answer, or the player's
     point = cutting.line[number] if len(cutting.line) > number else PASS
@@ -108,6 +111,8 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
             continue
         if ends[0] == ends[1] or (ends[0] and ends[1] and ends[0].liberties & ends[1].liberties):
             continue
+        if _can_join(known[1], first, second):
+            continue
         weaker = max((first, second), key=lambda chain: study.change(chain.stones))
         claim = Claim(weaker.stones, change=CHANGED)
         if claim.holds(study):
@@ -117,10 +122,24 @@ def _cut(study: Study, colour: int, cutting: Variation, other: Variation) -> Ite
             return
 
 
+def _can_join(game: Game, first: Chain, second: Chain) -> bool:
+    """Whether the owner of two chains, who is to move, can join them so that not even a ladder catches them."""
+    chains = [chain_at(game.board[0], min(chain.stones)) for chain in (first, second)]
+    shared = frozenset.intersection(*(chain.liberties for chain in chains if chain is not None))
+    for point in filter(game.is_legal, shared):
+        after = game.copy()
+        after.play(first.colour, point)
+        joined = chain_at(after.board[0], point)
+        if joined is not None and len(joined.liberties) > 1 and point not in caught_stones(after.board[0]):
+            return True
+    return False
+
+
 def find_filled(study: Study) -> Iterator[Fact]:
     """Yields that the move played fills a point that is settled whether it is played or not.
 
-    The point is the player's "own", the opponent's ("others"), or neutral ("dame").
+    The point is the player's "own", the opponent's ("others"), or neutral ("dame"). A point is not settled if the move
+    captures, or if the better line plays there, too.
     """
     if study.move == PASS:
         return
@@ -129,9 +148,10 @@ def find_filled(study: Study) -> Iterator[Fact]:
     better, played = (np.array([line.ownership[near] for near in around]) for line in (study.better, study.played))
     owners, after = (np.sign(owned) * (np.abs(owned) >= CHANGED) for owned in (better, played))  # 0 is not settled
     points = frozenset((study.move,))
-    if np.all(owners == 1) and np.all(after == 1):
+    is_useless = study.move not in study.better.line and not study.played.removals()[0]
+    if is_useless and np.all(owners == 1) and np.all(after == 1):
         name, claim = "own", Claim(points, better=CHANGED)
-    elif np.all(owners == -1) and np.all(after == -1):
+    elif is_useless and np.all(owners == -1) and np.all(after == -1):
         name, claim = "others", Claim(points, played=-CHANGED)
     # After the move played its own stone is on the point, so only the better line shows that it is neutral.
     elif abs(better[0]) <= DOUBTFUL and np.all(owners[1:]) and np.array_equal(owners[1:], after[1:]):
@@ -225,7 +245,7 @@ def find_sente(study: Study) -> Iterator[Fact]:
     better, played = study.better.gain_if_ignored, study.played.gain_if_ignored
     if better is None or played is None:
         return
-    if better >= played + LEAST_THREAT_LEAD and better >= LEAST_THREAT_RATIO * played:
+    if played <= _MOST_TEMPO and better >= played + LEAST_THREAT_LEAD and better >= LEAST_THREAT_RATIO * played:
         line = (study.best, PASS, *study.better.threat)
         values = {"count": whole(better), "less": whole(max(0.0, played))}
         yield Fact("sente", line, frozenset((study.best,)), values)

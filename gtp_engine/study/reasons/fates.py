@@ -7,7 +7,7 @@ from ...base.errors import UserError
 from ...base.languages.texts import Value
 from ...go.coords import PASS, distance
 from ...go.game import Game
-from ...go.regions import Chain, chains_of
+from ...go.regions import Chain, chain_at, chains_of
 from ...solver.refutations import Outcome
 from ...solver.solution import solve
 from .variation import CHANGED, DOUBTFUL, HALF_CHANGED, Claim, Fact, Study, play_line
@@ -114,6 +114,8 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
     stones = frozenset().union(*parts)
     if stones & frozenset().union(*(study.better if is_own else study.played).removals()):
         return None  # they are captured after either move
+    if is_own and _has_atari(study.better.games[1], group):
+        return None
     line, is_captured = _until_captured(study, line, largest)
     names = ("lost" if is_own else "taken", *_NAMES[is_own])
     change = HALF_CHANGED if size <= _MOST_IN_DANGER else CHANGED
@@ -130,11 +132,19 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
         return None
     name, claim = found
     values: dict[str, Value] = {"stones": study.stones(stones, colour)}
-    if name == "taken" and proof is not None and len(largest.liberties) > 1 and study.best not in largest.liberties:
+    is_beside = study.best not in largest.liberties and study.is_near(largest.liberties, study.best, steps=1)
+    if name == "taken" and proof is not None and len(largest.liberties) > 1 and is_beside:
         name = "nets"
     elif name in ("dies", "lives") and study.best in line[:2] and study.played.line[1:2] == (study.best,) != (PASS,):
         name = "eyes" if is_own else "eye"
     return Fact(name, line, stones, values, claim=claim)
+
+
+def _has_atari(game: Game, group: list[Chain]) -> bool:
+    """Whether the player to move may capture one of these chains at once, whoever owns their points afterwards."""
+    chains = (chain_at(game.board[0], min(chain.stones)) for chain in group)
+    last = (next(iter(chain.liberties)) for chain in chains if chain is not None and len(chain.liberties) == 1)
+    return any(game.is_legal(point, game.to_move) for point in last)
 
 
 def _until_captured(study: Study, line: tuple[int, ...], chain: Chain) -> tuple[tuple[int, ...], bool]:
