@@ -41,8 +41,8 @@ LEAST_POINT_LOSS, _TRADED = 3.0, 0.2
 REGIONS = ("bigger", "smaller", "region", "point")  # names of facts
 # The least share of a region's gain that lies in the part of the board that is named, or near the bigger point.
 _MAINLY = 0.5
-# The better move's threat is greater by so many points, and at least twice the other one's, which is no threat: a tempo
-# alone is worth up to 14 points in the opening, for every move.
+# The better move threatens at least this many points more than the other move, and at least twice as many. The other
+# move threatens no more than any move does by gaining a tempo, which is worth up to 14 points in the opening.
 LEAST_THREAT_LEAD, LEAST_THREAT_RATIO, _MOST_TEMPO = 6.0, 2.0, 14.0
 # The texts that name the nine parts of the board, by row and column.
 _CENTRE = "reason.centre"

@@ -141,7 +141,7 @@ def _fate(study: Study, group: list[Chain], size: int, is_read: bool) -> Fact | 
 
 
 def _has_atari(game: Game, group: list[Chain]) -> bool:
-    """Whether the player to move may capture one of these chains at once, whoever owns their points afterwards."""
+    """Whether the player to move can capture one of these chains at once, no matter who ends up with the points."""
     chains = (chain_at(game.board[0], min(chain.stones)) for chain in group)
     last = (next(iter(chain.liberties)) for chain in chains if chain is not None and len(chain.liberties) == 1)
     return any(game.is_legal(point, game.to_move) for point in last)
