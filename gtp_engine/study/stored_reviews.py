@@ -154,6 +154,6 @@ def _unpacked(content: bytes, record: GameRecord) -> GameReview:
     """
     parts = from_json(_FORM, zlib.decompress(_unmarked(content)))
     review = GameReview(record, **dict(zip(_PARTS, parts, strict=True)), is_checked=True)
-    names = {*texts().names}
+    names = texts().names
     reasons = {at: tuple(each for each in told if each.sentence.name in names) for at, told in review.reasons.items()}
     return replace(review, reasons=reasons)
