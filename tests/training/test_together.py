@@ -255,13 +255,17 @@ def test_each_process_is_told_its_place(tmp_path: Path, monkeypatch: pytest.Monk
     assert told == {"2": "2 6 0 2 go.example 1234", "3": "3 6 1 2 go.example 1234"}
 
 
-def test_a_lost_process_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_process_ends_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kill = "os.kill(os.getpid(), signal.SIGKILL) if os.environ['RANK'] == '1' else time.sleep(600)"
     with pytest.raises(ProcessLostError, match="training process 1 was lost: SIGKILL has ended it"):
         launched(monkeypatch, kill, 3)
     assert launched(monkeypatch, "sys.exit(int(os.environ['RANK']))", 2) == 1
+    is_deaf = str(tmp_path / "deaf")
     deaf = (
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.exit(3) if os.environ['RANK'] == '1' else time.sleep(600)"
+        "if os.environ['RANK'] == '0':\n"
+        f" signal.signal(signal.SIGTERM, signal.SIG_IGN); open({is_deaf!r}, 'w').close(); time.sleep(600)\n"
+        f"while not os.path.exists({is_deaf!r}):\n time.sleep(0.01)\n"
+        "sys.exit(3)"
     )
     monkeypatch.setattr(processes_module, "_PATIENCE_SECONDS", 0.5)
     assert launched(monkeypatch, deaf, 2) == 9
