@@ -116,8 +116,9 @@ class _Choice:
         if self._judge is not self._worker or report.visits < self._look_visits or not is_for_equals:
             before = self._look(self._request)
         after = self._look(_with_opponent_to_move(self._request))
-        if not self._is_pass_free(before, after):
-            return (self._instead_of_pass(report, before, -after.lead) if choice == PASS else choice), report
+        lead, winrate = self._after_pass(before, after)
+        if not self._is_pass_free(before, lead, winrate):
+            return (self._instead_of_pass(report, before, lead) if choice == PASS else choice), report
         return self._capture(report, before, after) if self._to_capture else PASS, report
 
     def _may_be_over(self, report: SearchReport, choice: int) -> bool:
@@ -132,21 +133,22 @@ class _Choice:
             return passes and rules.stones_stand
         return passes or _is_pass_as_good(report, choice)
 
-    def _is_pass_free(self, before: SearchReport, after: SearchReport) -> bool:
-        """Returns whether a pass costs next to nothing, by searches with either player to move, or wins at once.
+    def _after_pass(self, before: SearchReport, after: SearchReport) -> tuple[float, float]:
+        """Returns the player's lead and win rate after a pass: by the count if it ends the game, else by a search.
 
         Args:
             before: The position, with ownership.
             after: The same with the opponent to move.
         """
-        lead, winrate = -after.lead, 1 - after.winrate
-        if self._passed.is_over:
-            count = self._count(before, after)
-            if count > 0 and self._game.rules.stones_stand:
-                return True
-            lead = count if self._needs_count else lead
-            winrate = 1.0 if count > 0 else 0.5 if count == 0 else 0.0
-        return _is_as_good(lead, winrate, before)
+        if not self._passed.is_over:
+            return -after.lead, 1 - after.winrate
+        count = self._count(before, after)
+        return (count if self._needs_count else -after.lead), 1.0 if count > 0 else 0.5 if count == 0 else 0.0
+
+    def _is_pass_free(self, before: SearchReport, lead: float, winrate: float) -> bool:
+        """Returns whether a pass with this lead and win rate costs next to nothing, or wins at once."""
+        wins_at_once = self._passed.is_over and self._game.rules.stones_stand and winrate == 1
+        return wins_at_once or _is_as_good(lead, winrate, before)
 
     def _count(self, before: SearchReport, after: SearchReport) -> float:
         """Returns the lead of the player to move if the game ends with a pass."""

@@ -319,7 +319,8 @@ def is_free(
     opposite = game.copy()
     opposite.to_move = 3 - game.to_move
     looks = found(drawing, game, *before), found(drawing, opposite, -after[0], 1 - after[1])
-    return _Choice(worker, request(game), PlayStyle())._is_pass_free(*looks)
+    choice = _Choice(worker, request(game), PlayStyle())
+    return choice._is_pass_free(looks[0], *choice._after_pass(*looks))
 
 
 def test_a_pass_is_free_if_neither_points_nor_chances_are_lost(worker):
@@ -341,6 +342,15 @@ def test_a_pass_that_ends_the_game_has_the_chances_of_the_count(worker):
 def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass(worker):
     game = after_a_pass(game_of(PRISONERS, "tromp-taylor", komi=-30.0, to_move=WHITE))
     assert is_free(worker, PRISONERS, game, (50.0, 1.0), (20.0, 0.6))
+
+
+def test_a_pass_that_ends_the_game_is_worth_the_count(worker):
+    """Black would be 13.5 points behind by the count; a search in which White goes on sees another lead."""
+    game = after_a_pass(game_of(SETTLED, komi=20.5, to_move=WHITE))
+    opposite = game.copy()
+    opposite.to_move = WHITE
+    looks = found(SETTLED, game, -13.5, 0.01), found(SETTLED, opposite, 8.5, 0.9)
+    assert _Choice(worker, request(game), PlayStyle())._after_pass(*looks) == (-13.5, 0.0)
 
 
 def test_in_the_place_of_a_pass_that_costs_points_a_move_that_gains_some_is_played(worker):
