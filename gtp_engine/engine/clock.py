@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from statistics import median
+from statistics import mean, median
 from typing import Any, NamedTuple
 
 from ..base.errors import UserError
@@ -36,6 +36,9 @@ _RESERVE_SHARE, _LARGEST_SHARE = 0.1, 0.5
 # The excess of moves over their budgets is the median of the last 5: one slow start must not count for long. The
 # reserve follows the largest of the last 20, about half a game on 9x9.
 _USUAL_MOVES, _MEASURED_MOVES = 5, 20
+# A search of new visits alone is settled after half of its time at the earliest (`batches._is_settled`). One that began
+# with many does not show that the next one will take less.
+_LEAST_PART = 0.5
 # Seconds per move. No more than this is set aside for lag.
 _LONGEST_LAG = 1.0
 # Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
@@ -168,6 +171,8 @@ class _Side:
     left: TimeLeft  # what is left at the beginning of the next move
     # Seconds by which the last moves exceeded their budgets.
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
+    # The parts of their budgets that the last moves took; two whole ones come before the first.
+    parts: deque[float] = field(default_factory=lambda: deque([1.0, 1.0], maxlen=_MEASURED_MOVES))
     # The main time by our own count since the controller's last report; None before the first one.
     counted: float | None = None
     moves: int = 0  # since the first report
@@ -186,6 +191,11 @@ class _Side:
     @property
     def _usual_excess(self) -> float:
         return median(islice(reversed(self.excesses), _USUAL_MOVES)) if self.excesses else 0.0
+
+    @property
+    def usual_part(self) -> float:
+        """The part of its budget that a move takes: most searches end before their time is over."""
+        return max(mean(self.parts), _LEAST_PART)
 
     def reserve(self, seconds: float) -> float:
         """Returns what is left of these seconds for the way to the controller, and for a move as late as any before.
@@ -272,6 +282,8 @@ class Clock:
             return
         if budget is not None and seconds >= budget:
             side.excesses.append(seconds - budget)
+        if budget:
+            side.parts.append(min(seconds / budget, 1.0))
         side.charge(seconds)
 
     def remaining(self, colour: int) -> TimeLeft | None:
@@ -279,18 +291,18 @@ class Clock:
         side = self._sides[colour]
         return None if side.settings.system == "none" else side.left
 
-    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0, shares: float = 1.0) -> float | None:
+    def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
         """Returns the seconds to spend on the next move of `colour`.
 
-        Main time is spread over the moves to come; a period of byo-yomi, a Canadian stone's share and a Fischer
-        increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the way to
-        the controller, and by as much more as the latest of the last moves was later than the others. What moves have
-        usually cost beyond their budgets is taken off besides, as is the lag, for this move and those to come.
+        Main time is spread over the moves to come, as if each took the usual part of its budget; a period of byo-yomi,
+        a Canadian stone's share and a Fischer increment are for this move. A reserve of a tenth of what may be used, at
+        most a second, is left for the way to the controller, and by as much more as the latest of the last moves was
+        later than the others. What moves have usually cost beyond their budgets is taken off besides, as is the lag,
+        for this move and those to come.
 
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.
             spent: Seconds since the move was requested, which are not charged to the clock yet.
-            shares: How many times its share of the main time the move may take.
 
         Returns:
             Seconds; 0.0 if the player has to move at once, None without a clock.
@@ -307,8 +319,9 @@ class Clock:
         usable = max(seconds, overtime)
         # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
         possible = max(area - move_number / 2, area / 2)
-        main = 0.0 if count else max(seconds - side.reserve(usable) - shares * side.overhead * possible, 0.0)
-        share = shares * main / max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * possible, 0.0)
+        moves = max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        share = main / moves / side.usual_part
         if settings.has_overtime:
             stones = (count or settings.count) if settings.system == "canadian" else 1
             share += (overtime - side.reserve(overtime)) / stones

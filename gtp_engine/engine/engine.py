@@ -457,7 +457,7 @@ class Engine(NotCopied, Closing):
             limits, budget, waited = request.limits, None, time.monotonic() - started
             if limits.is_endless:
                 if play:
-                    budget = clock.budget(colour, game.area, len(game.moves), waited, settings.overallocation)
+                    budget = clock.budget(colour, game.area, len(game.moves), waited)
                 limits = settings.move_limits(budget)
             style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style, judge)

@@ -64,9 +64,6 @@ class EngineSettings:
         parameters: Search parameters, by name, that differ from the network's defaults.
         analysis_wide_root_noise: The parameter wide_root_noise of an analysis (`Engine.analyze`), KataGo's
             analysisWideRootNoise; 0 for that of a move's search.
-        overallocation: How many times its share of the main time a move may take, KataGo's overallocateTimeFactor: most
-            searches end sooner, because no other move can overtake the best one. With 2, what moves cost beyond their
-            budgets is set aside twice, which takes much of a short game's time if answers travel slowly.
         handicap_doubling: In games with a handicap, the playout doubling advantage for each point by which one side
             leads at the beginning (`handicap_play`), with KataGo's networks; KataGo has 0.045, 0 is for none.
 
@@ -90,7 +87,6 @@ class EngineSettings:
     resign_moves: int = setting(3, 1)
     parameters: Mapping[str, str | float | bool] = field(default_factory=dict, hash=False)
     analysis_wide_root_noise: float = setting(0.0, 0, 5, katago="analysisWideRootNoise", is_live=True)
-    overallocation: float = setting(1.0, 1, 4, katago="overallocateTimeFactor", is_live=True)
     handicap_doubling: float = setting(0.0, 0, 0.5, katago=_KATAGO_DOUBLING, is_live=True)
 
     def __post_init__(self) -> None:

@@ -1,7 +1,9 @@
 """The clock against a slow, obvious referee that plays whole games of every time system."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
@@ -53,16 +55,16 @@ class Referee:
 
 
 def play_game(
-    clock, referee, moves: int, area: int, *, excess: float, lag: float, reports: bool, shares: float = 2.0
+    clock, referee, moves: int, area: int, *, excess: float, lag: float, reports: bool, parts: Sequence[float] = (1.0,)
 ) -> float:
-    """One side's moves of a whole game, and what was left of its main time at the end."""
-    for number in range(moves):
+    """One side's moves of a whole game, which take these parts of their budgets in turn; the main time that is left."""
+    for number, part in zip(range(moves), cycle(parts), strict=False):
         if reports:
             clock.time_left(BLACK, *referee.report())
-        budget = clock.budget(BLACK, area, 2 * number, shares=shares)
+        budget = clock.budget(BLACK, area, 2 * number)
         assert budget is not None
-        clock.charge(BLACK, budget + excess, budget)
-        referee.take(budget + excess + lag)
+        clock.charge(BLACK, part * budget + excess, budget)
+        referee.take(part * budget + excess + lag)
     return referee.main
 
 
@@ -70,14 +72,19 @@ SIZES = st.sampled_from([4, 25, 81, 169, 361])
 SECONDS = st.floats(1, 3600)
 
 
-@given(main=SECONDS, area=SIZES, strain=st.floats(0, 0.15), delayed=st.booleans(), reports=st.booleans())
+@given(
+    main=SECONDS, area=SIZES, strain=st.floats(0, 0.15), delayed=st.booleans(), reports=st.booleans(),
+    parts=st.lists(st.floats(0.01, 1), min_size=1),
+)  # fmt: skip
 @settings(deadline=None)
-def test_absolute_time_lasts_for_a_game_that_fills_the_board_one_and_a_half_times(main, area, strain, delayed, reports):
+def test_absolute_time_lasts_for_a_game_that_fills_the_board_one_and_a_half_times(
+    main, area, strain, delayed, reports, parts
+):
     moves = area * 3 // 4
     overhead = strain * main / moves
     referee = Referee(TimeSettings("absolute", main))
     lag = overhead / 4 if reports and delayed else 0.0
-    play_game(Clock(referee.settings), referee, moves, area, excess=overhead, lag=lag, reports=reports)
+    play_game(Clock(referee.settings), referee, moves, area, excess=overhead, lag=lag, reports=reports, parts=parts)
 
 
 @given(main=st.floats(0, 600), period=st.floats(1, 60), count=st.integers(1, 5), area=SIZES, lag=st.floats(0, 0.09))
@@ -115,6 +122,16 @@ def test_ten_seconds_for_a_whole_small_game_are_used_and_never_overrun():
     assert 0.5 < normal < 3
     endless = play_game(Clock(time), Referee(time), 100, 81, excess=0.02, lag=0.0, reports=False)
     assert endless > 0.2
+
+
+def test_the_time_that_moves_leave_is_spent_on_others():
+    """Every other move takes half of its budget: with equal shares 13 seconds would be left in the end."""
+    time = TimeSettings("absolute", 60)
+    usual, early = (
+        play_game(Clock(time), Referee(time), 30, 81, excess=0.0, lag=0.0, reports=False, parts=parts)
+        for parts in ((1.0,), (0.5, 1.0))
+    )
+    assert usual == pytest.approx(8, abs=0.1) and early == pytest.approx(8.3, abs=0.1)
 
 
 def test_a_move_that_somebody_else_plays_on_the_clock_is_no_lag():

@@ -4,7 +4,6 @@ import pytest
 from engine.conftest import PATIENCE
 
 from gtp_engine.base.errors import UserError
-from gtp_engine.engine.clock import TimeSettings
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
@@ -25,14 +24,6 @@ def test_parameters_by_both_names(engine):
     assert engine.settings.seconds == EngineSettings(seconds=0).seconds == 0
     assert engine.analyze().result(PATIENCE).visits >= 1
     assert {"visits", "seconds", "rank", "c_puct"} <= set(engine.parameter_names())
-
-
-def test_a_move_may_take_several_shares_of_the_main_time(engine):
-    engine.clock.settings = TimeSettings("absolute", 60.0)
-    engine.set_parameter("overallocateTimeFactor", "1")
-    usual = engine.genmove().result(PATIENCE).budget
-    engine.set_parameter("overallocation", "2.5")
-    assert engine.genmove().result(PATIENCE).budget == pytest.approx(2.5 * usual, rel=0.05)
 
 
 def test_only_analysis_looks_more_widely(engine, monkeypatch):
