@@ -157,13 +157,12 @@ class SearchWorker:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of earlier searches, or in a new one if parameters or evaluator differ."""
-        evaluator, request = self._fitted(request)
-        assert request.parameters is not None
+        evaluator, parameters = self._fitted(request)
         # The search itself sees to another advantage, which has the other sign while the opponent thinks.
-        search, alike = self._search, replace(request.parameters, playout_doubling_advantage=0.0)
+        search, alike = self._search, replace(parameters, playout_doubling_advantage=0.0)
         if search is None or search.parameters != alike or search.evaluator is not evaluator:
             self._search = search = Search(evaluator, alike, self._settings.seed, ownership=True)
-        return run_search(search, request)
+        return run_search(search, replace(request, parameters=parameters))
 
     def analyze(self, request: SearchRequest) -> SearchReport:
         """Searches as `search` does; a game that ends in the tree is counted without its dead stones."""
@@ -171,21 +170,20 @@ class SearchWorker:
 
     def with_dead(self, request: SearchRequest) -> SearchRequest:
         """Returns the request with the stones that are dead in its position (`status.agreed_before_the_end`)."""
-        evaluator, fitted = self._fitted(request)
-        assert fitted.parameters is not None
-        return replace(request, dead=agreed_before_the_end(request.game, evaluator, fitted.parameters.profile))
+        evaluator, parameters = self._fitted(request)
+        return replace(request, dead=agreed_before_the_end(request.game, evaluator, parameters.profile))
 
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership, for equal players, and without reports on the way."""
-        evaluator, request = self._fitted(replace(request, ownership=True, on_report=None))
-        assert request.parameters is not None
-        equal = replace(request.parameters, playout_doubling_advantage=0.0)
-        return run_search(Search(evaluator, equal, self._settings.seed), replace(request, parameters=equal))
+        evaluator, parameters = self._fitted(request)
+        equal = replace(parameters, playout_doubling_advantage=0.0)
+        search = Search(evaluator, equal, self._settings.seed)
+        return run_search(search, replace(request, parameters=equal, ownership=True, on_report=None))
 
-    def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchRequest]:
-        """Returns the evaluator for a request's board, and the request with parameters that suit it."""
+    def _fitted(self, request: SearchRequest) -> tuple[Evaluator, SearchParameters]:
+        """Returns the evaluator for a request's board, and parameters that suit it."""
         board = request.game.width, request.game.height
-        return self.evaluator_on(*board), replace(request, parameters=self.parameters_on(*board, request.parameters))
+        return self.evaluator_on(*board), self.parameters_on(*board, request.parameters)
 
     def glance(self, request: SearchRequest, *, deterministic: bool = False) -> SearchReport:
         """Returns one evaluation of the position as the report of a search of one visit.
@@ -194,10 +192,8 @@ class SearchWorker:
             request: The position; of the rest only the parameters count.
             deterministic: Whether to leave the board as it is instead of turning it by a random symmetry.
         """
-        evaluator, request = self._fitted(request)
-        game, parameters = request.game, request.parameters
-        assert parameters is not None
-        started = time.perf_counter()
+        evaluator, parameters = self._fitted(request)
+        game, started = request.game, time.perf_counter()
         position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
         symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
         optimism, profile = parameters.root_policy_optimism, parameters.profile
