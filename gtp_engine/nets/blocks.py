@@ -28,6 +28,7 @@ class Part(nn.Module):
 
     def __init__(self, desc: Any) -> None:
         super().__init__()
+        self.desc = desc
         for entry in fields(desc):
             value = getattr(desc, entry.name)
             if isinstance(value, tuple):
@@ -76,15 +77,14 @@ class AttentionBlock(Part):
 
     def __init__(self, desc: schema.AttentionBlockDesc) -> None:
         super().__init__(desc)
-        self.heads, self.kv_heads = desc.heads, desc.kv_heads
         self.rope = layers.Rope(desc.rope, desc.query_channels) if desc.rope else None
 
     def forward(self, x: Tensor, board: Board) -> Tensor:
         points = self.norm(to_sequence(board.cut(x)))
-        query = self._heads(self.query(points), self.heads)
-        key = self._heads(self.key(points), self.kv_heads)
-        value = self._heads(self.value(points), self.kv_heads)
-        sharing = self.heads // self.kv_heads
+        query = self._heads(self.query(points), self.desc.heads)
+        key = self._heads(self.key(points), self.desc.kv_heads)
+        value = self._heads(self.value(points), self.desc.kv_heads)
+        sharing = self.desc.heads // self.desc.kv_heads
         if self.rope is not None:
             cosine, sine = self.rope.cosine_and_sine(x.shape[2], x.shape[3])
             key = rotate_pairs(key, cosine, sine)
@@ -152,10 +152,6 @@ class MoveHead(Part):
 class PolicyHead(Part):
     """From the trunk to logits of the moves, and of the pass by global pooling."""
 
-    def __init__(self, desc: schema.PolicyHeadDesc) -> None:
-        super().__init__(desc)
-        self._auxiliary_names = [head.name for head in desc.auxiliary]
-
     def forward(self, x: Tensor, board: Board) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns logits, [n, channels, points + 1], the pass last, and by name those of auxiliary heads.
 
@@ -166,18 +162,12 @@ class PolicyHead(Part):
         passing = self.pass_matmul(pooled)
         if self.pass_out is not None:
             passing = self.pass_out(self.pass_act(self.pass_bias(passing)))
-        auxiliary = {
-            name: head(points, pooled) for name, head in zip(self._auxiliary_names, self.auxiliary, strict=True)
-        }
+        auxiliary = {head.desc.name: head(points, pooled) for head in self.auxiliary}
         return torch.cat((self.out_conv(points).flatten(2), passing.unsqueeze(2)), 2), auxiliary
 
 
 class ValueHead(Part):
     """From the trunk to result, scores and ownership."""
-
-    def __init__(self, desc: schema.ValueHeadDesc) -> None:
-        super().__init__(desc)
-        self._auxiliary_names = [head.name for head in desc.auxiliary]
 
     def forward(self, x: Tensor, board: Board) -> tuple[Tensor, Tensor, Tensor, dict[str, Tensor]]:
         """Returns value logits [n, 3], scores [n, 4 or 6], ownership before its tanh [n, points], and others by name.
@@ -189,8 +179,8 @@ class ValueHead(Part):
         value = self.value_bias(self.value_matmul(hidden))
         scores = self.score_bias(self.score_matmul(hidden))
         auxiliary = {
-            name: head(points).flatten(2) if isinstance(head, Conv) else head(hidden)
-            for name, head in zip(self._auxiliary_names, self.auxiliary, strict=True)
+            desc.name: head(points).flatten(2) if isinstance(head, Conv) else head(hidden)
+            for desc, head in zip(self.desc.auxiliary, self.auxiliary, strict=True)
         }
         return value, scores, self.ownership(points).flatten(1), auxiliary
 
