@@ -255,16 +255,11 @@ class Affine(nn.Module):
         return torch.addcmul(_per_channel(self.shift), x, _per_channel(self.scale))
 
 
-class RMSNorm(nn.Module):
+class RMSNorm(nn.RMSNorm):
     """x / root mean square over the last axis, times a weight (Zhang and Sennrich 2019)."""
 
     def __init__(self, desc: RMSNormDesc) -> None:
-        super().__init__()
-        self.epsilon = desc.epsilon
-        self.weight = nn.Parameter(torch.ones(desc.channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.rms_norm(x, self.weight.shape, self.weight, self.epsilon)
+        super().__init__(desc.channels, desc.epsilon)
 
 
 class TipRMSNorm(nn.Module):
