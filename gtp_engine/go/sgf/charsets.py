@@ -154,15 +154,9 @@ def _guess(data: bytes, usual: str | None) -> str | None:
     """
     if usual is not None and usual not in _GUESSES and (text := _decoded(data, usual)) is not None:
         return text
-    best, best_share = None, -1.0
-    for charset in sorted(_GUESSES, key=lambda charset: charset != usual):
-        text = _decoded(data, charset)
-        if text is None:
-            continue
-        share = _common_share(text, charset)
-        if share > best_share:
-            best, best_share = text, share
-    return best
+    charsets = sorted(_GUESSES, key=lambda charset: charset != usual)
+    texts = {charset: text for charset in charsets if (text := _decoded(data, charset)) is not None}
+    return texts[max(texts, key=lambda charset: _common_share(texts[charset], charset))] if texts else None
 
 
 def _common_share(text: str, charset: str) -> float:
