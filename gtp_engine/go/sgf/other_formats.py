@@ -5,7 +5,6 @@ komi, rules, date, result and moves. The commentaries and variations that may fo
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...base.errors import UserError
@@ -208,7 +207,8 @@ def _ugf(text: str) -> _Game:
         name, _, others = fields.get(f"player{letter.lower()}", "").partition(",")
         game.info |= {f"P{letter}": name, f"{letter}R": others.partition(",")[0]}
     rises = fields.get("coordinatetype", "").upper() == "IGS"  # rows are counted from the bottom
-    for letter, number, column, row in _ugf_moves(sections.get("data", "")):
+    moves = re.findall(r"^([A-Z])([A-Z]),([BW])\d*,(\d+)", sections.get("data", ""), re.MULTILINE)
+    for column, row, letter, number in moves:
         x, y = ord(column) - ord("A"), ord(row) - ord("A")
         if number == "0" and letter == "B" and not game.moves:
             game.play(letter, x, game.size - 1 - y if rises else y)
@@ -218,11 +218,6 @@ def _ugf(text: str) -> _Game:
         else:
             game.play(letter, x, game.size - 1 - y if rises else y)
     return game
-
-
-def _ugf_moves(lines: str) -> Iterator[tuple[str, str, str, str]]:
-    for column, row, letter, number in re.findall(r"^([A-Z])([A-Z]),([BW])\d*,(\d+)", lines, re.MULTILINE):
-        yield letter, number, column, row
 
 
 def _ugf_result(winner: str, how: str) -> str:
