@@ -1,5 +1,6 @@
 """Errors that are not bugs, and how errors are shown to users."""
 
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,5 @@ def answer_text(error: BaseException) -> str:
 
 def error_place(error: BaseException) -> str:
     """Returns the place where an error was raised, `file:line`: the end of its traceback."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "unknown place"
+    places = traceback.extract_tb(error.__traceback__, -1)
+    return f"{places[0].filename}:{places[0].lineno}" if places else "unknown place"
