@@ -57,11 +57,8 @@ def _read_stones(board: Board, w: AreaWorkspace) -> None:
     """Writes the stones as rows of bits and empties the area."""
     width, height = board["width"], board["height"]
     stones = board["stones"]
-    for colour in range(3):
-        for row in (0, height + 1):
-            w["stones"][colour, row] = 0
-        for row in range(height + 2):
-            w["area"][colour, row] = 0
+    w["stones"][:] = 0
+    w["area"][:] = 0
     for row in range(1, height + 1):
         start = point_at(0, row - 1, width)
         black = white = 0

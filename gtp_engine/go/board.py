@@ -125,12 +125,10 @@ def clear(board: Board, width: int, height: int) -> None:
     board["doublings"] = 0.0
     board["width"] = width
     board["height"] = height
-    for colour in range(3):
-        board["plays"][colour] = 0
-        board["captures"][colour] = 0
-    for point in range(MAX_POINTS):
-        board["stones"][point] = WALL
-        board["ladders"][point] = 0
+    board["plays"][:] = 0
+    board["captures"][:] = 0
+    board["stones"][:] = WALL
+    board["ladders"][:] = 0
     count = 0
     for y in range(height):
         for x in range(width):
