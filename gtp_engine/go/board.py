@@ -569,9 +569,3 @@ def write_legal_moves(board: Board, history: np.ndarray, history_length: int, le
     for slot in range(board["empty_count"]):
         point = board["empties"][slot]
         legal[index_of_point(point, width, height)] = is_legal(board, point, history, history_length)
-
-
-@njit
-def set_up_stone(board: Board, point: int, colour: int) -> None:
-    """Puts a stone on an empty point of a starting position; the caller refuses chains without liberties."""
-    place(board, point, colour, None)

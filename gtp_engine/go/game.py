@@ -21,8 +21,8 @@ from .board import (
     begin_history,
     is_legal_but_superko,
     new_board,
+    place,
     repeats,
-    set_up_stone,
     write_legal_moves,
     write_superko_keys,
 )
@@ -536,7 +536,7 @@ class Game:
         for stone in stones:
             if board["stones"][0, stone.point] != EMPTY:  # a wall in the place of a pass
                 raise UserError(f"cannot set up {self.vertex(stone.point)}: not an empty point of the board")
-            set_up_stone(board[0], stone.point, stone.colour)
+            place(board[0], stone.point, stone.colour, None)
         for stone in stones:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.base.jit import njit
-from gtp_engine.go.board import clear, is_legal_but_superko, new_board, play, set_up_stone
+from gtp_engine.go.board import clear, is_legal_but_superko, new_board, place, play
 from gtp_engine.go.coords import BLACK, PASS, WHITE, parse_colour, parse_sgf_point
 from gtp_engine.go.game import Game
 
@@ -86,7 +86,7 @@ def first_illegal(stones: np.ndarray, starts: np.ndarray, sizes: np.ndarray, boa
             if colour > SETUP_STONE:
                 if board["stones"][point] != 0:
                     return game, index - starts[game]
-                set_up_stone(board, point, colour - SETUP_STONE)
+                place(board, point, colour - SETUP_STONE, None)
                 continue
             board["to_move"] = colour
             if not is_legal_but_superko(board, point):

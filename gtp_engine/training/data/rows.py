@@ -22,8 +22,8 @@ from ...go.board import (
     clear,
     is_legal_but_superko,
     mark_superko,
+    place,
     play,
-    set_up_stone,
     superko_key,
 )
 from ...go.coords import BLACK, EMPTY, WHITE
@@ -118,7 +118,8 @@ def _begin(board: Board, games: GameSet, number: int) -> None:
     start = games.setup_starts[number]
     for slot in range(start, start + game["setup_count"]):
         packed = int(games.setup[slot])
-        set_up_stone(board, point_of_index(packed & INDEX_BITS, width, height), WHITE if packed & WHITE_BIT else BLACK)
+        point = point_of_index(packed & INDEX_BITS, width, height)
+        place(board, point, WHITE if packed & WHITE_BIT else BLACK, None)
     board["komi"] = game["komi"]
     board["ko_rule"] = game["ko_rule"]
     board["suicide"] = game["suicide"] != 0
