@@ -91,11 +91,10 @@ class _Reader:
 
     def network(self) -> StoredNetwork:
         try:
-            config = self.read_desc(NetworkConfig, "", self.network_values)
+            config: NetworkConfig = self.read_desc(NetworkConfig, "", self.network_values)
         except _End:
             has_version = "version" in self.network_values
             raise UserError("the file is cut short; download it again" if has_version else _NO_HEADER) from None
-        assert isinstance(config, NetworkConfig)
         rest = self.data[self.position :].strip()
         if rest:
             raise UserError(f"{len(rest)} bytes follow the end of the network, beginning with {rest[:20]!r}")

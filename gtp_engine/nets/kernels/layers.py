@@ -105,7 +105,6 @@ class Values:
         weight, scales = self.matrix(name)
         bias = self._values.get(f"{self._path}.{name}.bias")
         bias = np.zeros(len(weight), np.float32) if bias is None else bias
-        weight = weight[:, :, None, None] if weight.ndim == 2 else weight
         return Conv(weight, bias, scales, self._values.get(f"{self._path}.{name}.inputs"))
 
     def matrix(self, name: str) -> Matrix:

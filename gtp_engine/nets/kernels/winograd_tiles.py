@@ -29,7 +29,6 @@ def winograd_matrices(side: int, points: Sequence[Fraction]) -> tuple[Matrix, Ma
     Returns:
         The matrices output, weights and input.
     """
-    count = len(points) + 1
     kernel, result = _powers(points, 3), _powers(points, side)
     # The inverse of the matrix of powers has the coefficients of Lagrange's polynomials. Their denominators go to the
     # kernel's matrix instead: it is applied once, when a network is loaded.
@@ -40,7 +39,6 @@ def winograd_matrices(side: int, points: Sequence[Fraction]) -> tuple[Matrix, Ma
         kernel[number] = [value / denominator for value in kernel[number]]
         rows.append([*_polynomial_with_roots(others), Fraction(0)])
     rows.append(_polynomial_with_roots(points))
-    assert all(len(row) == count for row in rows)
     return [list(column) for column in zip(*result, strict=True)], kernel, rows
 
 
