@@ -13,6 +13,7 @@ What looks dead is read, during a game and after it: stones that cannot be captu
 """
 
 from collections.abc import Callable, Collection
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,16 +165,14 @@ def agreed_dead(game: Game, ownership: NDArray[np.floating]) -> set[int]:
         return set()
     stones, costs = game.stones(), _costs(ownership)
     groups = _doubtful_groups(game, ownership)
-    known: dict[Cells, float] = {}
 
+    @cache
     def cost(dead: Cells) -> float:
         """Returns how unlikely it is that these stones are dead and the others alive, as a negative logarithm."""
-        if dead not in known:
-            living = stones.copy()
-            for cell in dead:
-                living[cell] = EMPTY
-            known[dead] = float(np.take_along_axis(costs, enclosed(living)[None].astype(np.intp), 0).sum())
-        return known[dead]
+        living = stones.copy()
+        for cell in dead:
+            living[cell] = EMPTY
+        return float(np.take_along_axis(costs, enclosed(living)[None].astype(np.intp), 0).sum())
 
     dead = frozenset(cells_of(dead_stones(game, ownership), game.width))
     while groups:
