@@ -60,12 +60,12 @@ def prepare(is_stopped: Callable[[], bool] = lambda: False) -> None:
     """
     global _is_loaded
     from ..base import warm_up
-    from .first_calls import use_solver
+    from . import first_calls
 
     begin()
     if _helper is not None and is_compiling():
         logger.warning("compiling the solver; its code is kept until the program, Python or numba changes")
         warm_up.wait_for_helper(_helper, "the solver", is_stopped)
     if not (_is_loaded or is_compiling()):
-        use_solver()
+        first_calls.main()
         _is_loaded = True

@@ -6,7 +6,7 @@ from .part import find_part
 from .reading import Memory, Position, Reading
 
 
-def use_solver() -> None:
+def main() -> None:
     """Solves a small problem; `verification.read` is the last function that it compiles."""
     game = Game(5)
     game.set_up(["A5", "A4", "B4"], ["A3", "B3", "C4", "C5"])
@@ -14,8 +14,3 @@ def use_solver() -> None:
     reading, start = Reading(Memory(), part, ATTACKER, DEFENDER), Position(part.stones, NO_KO, ATTACKER)
     reading.proved_steps(start)
     reading.read(start, positions=5_000)
-
-
-def main() -> None:
-    """Compiles the solver."""
-    use_solver()

@@ -14,7 +14,6 @@ import pytest
 from gtp_engine.base import jit, warm_up
 from gtp_engine.go.game import Game
 from gtp_engine.solver import ahead, first_calls, solution
-from gtp_engine.solver.first_calls import use_solver
 from gtp_engine.solver.refutations import Outcome
 
 LIMIT = 60  # seconds for the end of a process
@@ -42,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list["subprocess.Popen[
 
 
 def test_the_last_function_is_the_one_that_is_looked_for() -> None:
-    use_solver()
+    first_calls.main()
     assert warm_up.is_kept(ahead.LAST) or jit.CACHE_FOLDER is None
     assert jit.config.DISABLE_JIT or not warm_up.is_kept(f"{ahead.LAST}_more")
 
@@ -79,7 +78,7 @@ def test_a_question_waits_for_the_helper_and_can_be_stopped(
     started: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     compiled = Mock()
-    monkeypatch.setattr(first_calls, "use_solver", compiled)
+    monkeypatch.setattr(first_calls, "main", compiled)
     ahead.prepare(lambda: True)
     assert caplog.messages == ["compiling the solver; its code is kept until the program, Python or numba changes"]
     compiled.assert_not_called()
