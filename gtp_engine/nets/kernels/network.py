@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from timeit import timeit
 from types import MappingProxyType
 from typing import Any
 
@@ -462,10 +463,7 @@ def _gain(one: Callable[[], object], other: Callable[[], object]) -> float:
     end = time.perf_counter() + _TRIAL_SECONDS
     while time.perf_counter() < end or math.inf in times:
         for number, function in enumerate((one, other)):
-            begin = time.perf_counter()
-            for _ in range(_REPEATS):
-                function()
-            times[number] = min(times[number], time.perf_counter() - begin)
+            times[number] = min(times[number], timeit(function, number=_REPEATS))
     return times[0] / times[1]
 
 
