@@ -182,10 +182,8 @@ class RunFolder:
         """Reads the lines of the log; damaged ones are skipped."""
         lines, is_there = [], self.log_file.exists()
         for text in self.log_file.read_text("utf-8", "replace").splitlines() if is_there else ():
-            try:
+            with contextlib.suppress(ValueError):
                 line = parse_json(text)
-            except ValueError:
-                continue
-            if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:
-                lines.append(line)
+                if isinstance(line, dict) and line.keys() >= _IN_EVERY_LINE:
+                    lines.append(line)
         return lines
