@@ -1,5 +1,6 @@
 """How work is followed and how it ends early: by a time limit, a signal, or an error that is no bug."""
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,26 +35,25 @@ class Limit:
     """
 
     def __init__(self, minutes: float | None = None, outer: "Limit | None" = None) -> None:
-        self._minutes, self._outer = minutes, outer
+        self._minutes, self._outer = math.inf if minutes is None else minutes, outer
         self.stopped = False
         self.restart()
 
     def restart(self) -> None:
         """Counts the minutes from now on."""
-        self._end = None if self._minutes is None else time.monotonic() + 60 * self._minutes
+        self._end = time.monotonic() + 60 * self._minutes
 
     @property
-    def minutes_left(self) -> float | None:
-        """The minutes until its end; None for no limit."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic()) / 60
+    def minutes_left(self) -> float:
+        """The minutes until its end; infinite for no limit."""
+        return max(0.0, self._end - time.monotonic()) / 60
 
     @contextmanager
     def not_counted(self) -> Iterator[None]:
         """Does not count the time of a `with` block."""
         start = time.monotonic()
         yield
-        if self._end is not None:
-            self._end += time.monotonic() - start
+        self._end += time.monotonic() - start
 
     def is_stopped(self) -> bool:
         """Returns whether the work was stopped, by whatever else than the time limit."""
@@ -61,7 +61,7 @@ class Limit:
 
     def is_over(self) -> bool:
         """Returns whether the time limit is reached or the work was stopped."""
-        return self.is_stopped() or (self._end is not None and time.monotonic() >= self._end)
+        return self.is_stopped() or time.monotonic() >= self._end
 
     def check(self) -> None:
         """Raises Stopped if the work has to end."""
