@@ -11,6 +11,7 @@ passes (Benson 1976). The search counts its own two passes in the first way only
 dead before it passes.
 """
 
+import math
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -125,7 +126,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
         end_rules = EndRules(rules.moves_per_point, rules.resign_winrate, rules.resign_moves)
         super().__init__(end_rules, settings.machine.concurrency)
         self.settings = settings
-        self._left = total
+        self._left = math.inf if total is None else total
         self._random = np.random.default_rng(seed)
         self._evaluator_seed = int(np.random.default_rng(seed).integers(2**62))
         self._network = ""
@@ -143,8 +144,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
             cycle: The cycle of the run, which decides the visits of a full search.
             more: Games to add to the total.
         """
-        if self._left is not None:
-            self._left += more
+        self._left += more
         self._full = self.settings.search.full(cycle)
         if network != self._network:
             self._change_network(network)
@@ -194,8 +194,7 @@ class SelfPlay(GameRunner[_SelfPlayGame]):
     def _begin_game(self) -> _SelfPlayGame | None:
         if self._left == 0:
             return None
-        if self._left is not None:
-            self._left -= 1
+        self._left -= 1
         settings = self.settings.games
         game = new_game(settings, self._random)
         scheduler = self._scheduler(game)
