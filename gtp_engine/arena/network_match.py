@@ -26,7 +26,6 @@ from ..go.game import Game
 from ..go.sgf import GameRecord
 from ..nets.library import file_or_name, find_network
 from ..search.evaluate.choices import AUTO, names_file, network_on
-from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, position_of
 from ..search.evaluate.human_profile import check_profile
 from ..search.evaluate.row import EvaluationRow
@@ -242,13 +241,12 @@ def _play_some(
 class _LoadedPlayer:
     """A player that is ready to play."""
 
-    evaluator: Evaluator
     scheduler: Scheduler
     parameters: SearchParameters
 
     @property
     def name(self) -> str:
-        return " ".join(filter(None, (self.evaluator.name, self.parameters.profile)))
+        return " ".join(filter(None, (self.scheduler.evaluator.name, self.parameters.profile)))
 
 
 def _load_players(
@@ -273,7 +271,7 @@ def _load_players(
         check_profile(evaluator.name, evaluator.takes_profile, parameters.profile)
         megabytes = tree_megabytes(_TREE_SEARCHES, settings.visits, board.area, parameters, evaluator)
         parameters = replace(parameters, tree_megabytes=min(parameters.tree_megabytes, megabytes))
-        loaded[name] = _LoadedPlayer(evaluator, schedulers[network], parameters)
+        loaded[name] = _LoadedPlayer(schedulers[network], parameters)
     return loaded
 
 
@@ -301,11 +299,10 @@ class MatchGames(GameRunner[_MatchGame]):
         self._settings = settings
         self._waiting: Iterator[NumberedOpening] = iter(())
         self._finished: list[PlayedGame] = []
-        self._schedulers = list(dict.fromkeys(player.scheduler for player in self._players.values()))
 
     @property
     def schedulers(self) -> Collection[Scheduler]:
-        return self._schedulers
+        return dict.fromkeys(player.scheduler for player in self._players.values())
 
     def close(self) -> None:
         """Frees the evaluators' memory."""
@@ -328,7 +325,7 @@ class MatchGames(GameRunner[_MatchGame]):
     def progress(self) -> Progress:
         """The games in progress, and the work done so far."""
         moves = sum(len(game.game.moves) for game in self.games)
-        return Progress(len(self.games), moves, sum(scheduler.positions for scheduler in self._schedulers))
+        return Progress(len(self.games), moves, sum(scheduler.positions for scheduler in self.schedulers))
 
     def _begin_game(self) -> _MatchGame | None:
         number, opening = next(self._waiting, (None, ()))
@@ -338,8 +335,8 @@ class MatchGames(GameRunner[_MatchGame]):
         for move in opening:
             game.play(*move)
         searches = {
-            name: Search(player.evaluator, player.parameters, self._settings.seed + 2 * number + (name == "B"))
-            for name, player in self._players.items()
+            name: Search(each.scheduler.evaluator, each.parameters, self._settings.seed + 2 * number + (name == "B"))
+            for name, each in self._players.items()
         }
         return _MatchGame(game, number, players_by_colour(number), searches)
 
@@ -382,8 +379,8 @@ class MatchGames(GameRunner[_MatchGame]):
         position = position_of(game, new_workspace(), conservative_pass=True)
         each = []
         for player in self._players.values():
-            ticket = player.evaluator.submit(position, np.arange(1), profile=player.parameters.profile)
-            rows = player.evaluator.collect(ticket)
+            evaluator = player.scheduler.evaluator
+            rows = evaluator.collect(evaluator.submit(position, np.arange(1), profile=player.parameters.profile))
             each.append(EvaluationRow(rows[0], game.area).ownership)
         mean = np.mean(each, 0).reshape(game.height, game.width)
         return mean if game.to_move == BLACK else -mean
