@@ -34,7 +34,9 @@ def read_whole(path: Path, megabytes: int) -> bytes:
             message is to follow its name.
     """
     content = bytearray()
-    with open(path, "rb", buffering=0, opener=_open_at_once) as file:
+    # A named pipe is opened before anybody writes to it, on systems that have such pipes.
+    flag = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | flag)) as file:
         while block := _next_block(file):
             content += block
             if len(content) > megabytes * _MEGABYTE:
@@ -51,11 +53,6 @@ def read_text(path: Path) -> str:
         return read_whole(path, _TEXT_MEGABYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError("not a text file in UTF-8") from error
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Opens a file; a named pipe is opened before anybody writes to it, on systems that have such pipes."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _next_block(file: io.FileIO) -> bytes | None:
