@@ -435,9 +435,7 @@ class Game:
         """Whether the player to move (or `colour`, out of turn) may play here under the rules, including superko."""
         point = self._parsed(point)
         board, history = self._position_for(colour)
-        if self._refusal(board, point):
-            return False
-        return not repeats(board[0], point, history, len(history))
+        return not (self._refusal(board, point) or repeats(board[0], point, history, len(history)))
 
     def legal_moves(self, colour: int | str | None = None) -> np.ndarray:
         """Returns the legal moves of the player to move (or of `colour`): bool [area + 1] in move-index order."""
