@@ -11,9 +11,10 @@ One game in 20 is held back for validation by its number, as among records (`gam
 """
 
 import hashlib
+import itertools
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -171,7 +172,9 @@ def make_labels(
         if not (folder / FACTS).exists():
             write_text(folder / FACTS, json.dumps(facts, indent=1) + "\n")
         limit.restart()  # else a short piece would only read, and label nothing
-        for task, labels, rate in labeller.label(_until_over(_missing(folder, tasks), limit), limit):
+        waiting = _missing(folder, tasks)
+        others = itertools.takewhile(lambda _: not limit.is_over(), waiting[1:])  # the first one in any case
+        for task, labels, rate in labeller.label(itertools.chain(waiting[:1], others), limit):
             notes = {"teacher": network_name(Path(records.teacher)), "labels": labels.game_count}
             write_shard(labels, shard_of(folder, task), notes)
             done = len(tasks) - len(_missing(folder, tasks))
@@ -201,14 +204,6 @@ def _remove_damaged(folder: Path, tasks: Sequence[Task], on_error: Callable[[str
         except ShardError as error:
             on_error(f"{error}; made again")
             path.unlink(missing_ok=True)
-
-
-def _until_over(tasks: Iterable[Task], limit: Limit) -> Iterator[Task]:
-    """Yields tasks until the limit is over, and at least one."""
-    for number, task in enumerate(tasks):
-        if number and limit.is_over():
-            return
-        yield task
 
 
 class _Labeller:
