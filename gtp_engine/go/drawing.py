@@ -274,9 +274,7 @@ class BoardDrawing:
         if self.ownership is None:
             return
         squares = []
-        for point in range(self.width * self.height):
-            row, column = divmod(point, self.width)
-            value = float(self.ownership[row, column])
+        for (row, column), value in np.ndenumerate(self.ownership.astype(float)):
             owner = BLACK if value > 0 else WHITE
             if abs(value) < _Look.least_ownership or self.stones[row, column] == owner:
                 continue
