@@ -10,7 +10,6 @@ import subprocess
 import threading
 import time
 from collections import deque
-from typing import IO
 
 from ..base.errors import UserError
 from ..base.lines import read_lines
@@ -80,7 +79,9 @@ class GtpClient:
         self.usable = True  # whether commands can be sent
         self._floods = False
         self._is_gone = False  # the process and its group: their number may belong to others by now
-        self._process = self._start()
+        self._process = process = self._start()
+        assert process.stdin and process.stdout and process.stderr
+        self._stdin, self._outputs = process.stdin, (process.stdout, process.stderr)
         self._readers = [
             threading.Thread(target=self._read_stdout, daemon=True),
             threading.Thread(target=self._read_stderr, daemon=True),
@@ -168,11 +169,6 @@ class GtpClient:
     def _label(self) -> str:
         return f"engine {self.name!r}"
 
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
     def _start(self) -> subprocess.Popen[bytes]:
         try:
             arguments = command_arguments(self.command, windows=os.name == "nt")
@@ -202,8 +198,7 @@ class GtpClient:
 
     def _read_stdout(self) -> None:
         # os.read with our own splitting: a thread that hangs in a buffered reader would block the exit.
-        assert self._process.stdout is not None
-        for line in read_lines(self._process.stdout.fileno(), LONGEST_REPLY):
+        for line in read_lines(self._outputs[0].fileno(), LONGEST_REPLY):
             self._lines.put(_text(line))
             self._floods = self._lines.qsize() > MOST_UNREAD_LINES
             if self._floods:
@@ -211,8 +206,7 @@ class GtpClient:
         self._lines.put(None)
 
     def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        for line in read_lines(self._process.stderr.fileno(), LONGEST_REPLY):
+        for line in read_lines(self._outputs[1].fileno(), LONGEST_REPLY):
             if text := _text(line[-SHOWN:]):
                 self._stderr.append(text)
 
@@ -280,9 +274,8 @@ class GtpClient:
         for reader in self._readers:
             reader.join(timeout=TERMINATE_SECONDS)
         if not any(reader.is_alive() for reader in self._readers):  # otherwise a grandchild holds the pipes open
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if pipe is not None:
-                    pipe.close()
+            for pipe in (self._stdin, *self._outputs):
+                pipe.close()
 
     def _ended(self, seconds: float) -> bool:
         try:
