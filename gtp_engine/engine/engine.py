@@ -147,9 +147,6 @@ class Engine(NotCopied, Closing):
         self._thread = SearchThread(self.settings.new_worker)
         weakref.finalize(self, self._thread.close, _LAST_WAIT)
         self._network = ""
-        self._evaluator: Future[tuple[str, bool]]  # its name, and whether it imitates humans
-        self.ready: Future[None]
-        self.board_ready: Future[None]
         self.set_board_size(width, height)
 
     def __repr__(self) -> str:
@@ -272,7 +269,7 @@ class Engine(NotCopied, Closing):
             evaluator = used.evaluator()
             return evaluator.name, evaluator.takes_profile
 
-        self._evaluator = loaded = self._thread.submit(load)
+        self._evaluator = loaded = self._thread.submit(load)  # its name, and whether it imitates humans
         self.ready = self._thread.submit(lambda _: check_profile(*loaded.result(), parameters.profile))
         Future.add_done_callback(self.ready, show_board)  # not a wait, which would end searches
 
