@@ -282,7 +282,7 @@ def test_the_passes_that_end_a_game_are_no_mistakes(desk: Desk) -> None:
     for node in line:
         lead = 0.0 if node is line[0] else -9.0 if node.move.colour == BLACK else 9.0
         to_move = desk.session.to_move(node)
-        desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3", {"pass": 9.0, "C3": 0.0}))
+        desk.values.set(node, Value(to_move, 0.5, lead, JUDGED_VISITS, "C3"))
     assert [desk.values.loss(node, 9, 9) is None for node in line[1:]] == [False, False, False, True, True]
 
 
@@ -338,8 +338,8 @@ def test_the_best_move_has_lost_nothing_though_the_value_fell(desk: Desk, best: 
     *_, node = desk.played.tree
     values = Values(lambda each: WHITE if each is node else BLACK)
     assert node.parent is not None
-    values.set(node.parent, Value(BLACK, 0.6, 5.0, JUDGED_VISITS, best, {}))
-    values.set(node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "C3", {}))
+    values.set(node.parent, Value(BLACK, 0.6, 5.0, JUDGED_VISITS, best))
+    values.set(node, Value(WHITE, 0.5, 0.0, JUDGED_VISITS, "C3"))
     assert values.lost(node, 9, 9) == lost
     game = Game(9)
     game.play(BLACK, "E5")

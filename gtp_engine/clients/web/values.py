@@ -1,7 +1,7 @@
 """What searches have found about the positions of a game, and what moves have lost by that."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ...go.coords import BLACK, PASS, vertex
 from ...go.game import Game
@@ -16,17 +16,13 @@ _LEAST_SHOWN, LEAST_LOSS, *_ = CLASSES
 
 @dataclass(frozen=True)
 class Value:
-    """What a search has found about a position: Black's win rate and lead in points, and the best move, "" for none.
-
-    `losses` is what each move that was searched loses in points against the best one, by vertex.
-    """
+    """What a search has found about a position: Black's win rate and lead in points, and the best move, "" for none."""
 
     to_move: int
     winrate: float
     lead: float
     visits: int
     best: str
-    losses: Mapping[str, float] = field(default_factory=dict)
     images: frozenset[str] = frozenset()  # the best move and its mirror images
 
 
@@ -51,10 +47,9 @@ class Values:
         It also holds for the node that led to the position: the move, if only comments or empty nodes stand in between.
         """
         lead, winrate = worth(report)
-        losses = {move.vertex: max(0.0, report.moves[0].lead - move.lead) for move in report.moves}
         best = report.moves[0].vertex if report.moves else ""
         images = frozenset(move.vertex for move in report.moves if move.searched_point == report.moves[0].point)
-        value = Value(report.to_move, winrate, lead, report.visits, best, losses, images)
+        value = Value(report.to_move, winrate, lead, report.visits, best, images)
         for each in (node, node.first_with_position):
             known = self.get(each)
             if known is None or (known.to_move == report.to_move and known.visits <= report.visits):
