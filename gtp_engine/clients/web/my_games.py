@@ -83,18 +83,11 @@ class MyGames(Part):
 
 def _listed(game: UserGame) -> Document:
     """Returns what the list says about a game."""
-    facts = game.facts
-    return {
+    facts, alike = game.facts, ("key", "day", "width", "height", "players", "opponent", "moves")
+    return {name: getattr(facts, name) for name in alike} | {
         "name": game.name,
-        "key": facts.key,
-        "day": facts.day,
-        "width": facts.width,
-        "height": facts.height,
-        "players": facts.players,
-        "opponent": facts.opponent,
         "own": colour_name(facts.own) if facts.own else None,
         "result": result_in_parts(facts.result),
-        "moves": facts.moves,
         "isUnfinished": bool(game.name) and facts.is_unfinished,
         "isEdited": facts.is_edited,
         "review": game.review,
