@@ -172,7 +172,7 @@ class Asking(Part):
         """Returns what is known about the mistake; a review may still find reasons."""
         if asked.answer is None or asked.mistake is None or self._reviewing.job is None:
             return asked.answer
-        return replace(asked.answer, reasons=self._reviewing.job.reasons(asked.mistake))
+        return replace(asked.answer, reasons=self._reviewing.job.reasons(asked.mistake.worst))
 
     def _lines(self, asked: _Question) -> dict[str, Sequence[int]]:
         """Returns the lines that the board can show in the place of the mistake, each with a first move of its own."""

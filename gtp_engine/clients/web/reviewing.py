@@ -81,9 +81,9 @@ class Job:
         """Whether it is a lesson that first tells what was good, and has no figures of the players."""
         return self.is_lesson and self.step is not None and self.step.review.level.is_beginners
 
-    def reasons(self, mistake: "Mistake") -> "Sequence[Reason]":
-        """Returns why a move is a mistake, as far as that is known."""
-        return self.step.review.reasons.get(mistake.worst.number, ()) if self.step else ()
+    def reasons(self, move: "MoveReview") -> "Sequence[Reason]":
+        """Returns what there is to say about a move, as far as that is known."""
+        return self.step.review.reasons.get(move.number, ()) if self.step else ()
 
 
 class Reviewing(Part):
@@ -302,7 +302,7 @@ class Reviewing(Part):
         number = whole_number(message, "number", 0, MOST_NODES)
         if mistake is not None and self.job is not None:
             worst = mistake.worst
-            lines = [worst.better_line, *(reason.line or (worst.move.point,) for reason in self.job.reasons(mistake))]
+            lines = [worst.better_line, *(reason.line or (worst.move.point,) for reason in self.job.reasons(worst))]
         parent = session.node.parent
         is_known = parent is not None and number < len(lines)
         shown = line_shown(session.position(parent), lines[number]) if is_known else {}
@@ -327,13 +327,12 @@ class Reviewing(Part):
 
     def _told(self, job: Job, move: "MoveReview") -> Document:
         """Returns where a move of the review was played, and what there is to say about it."""
-        reasons = job.step.review.reasons.get(move.number, ()) if job.step else ()
         return {
             "node": job.moves[move.number - 1].number,
             "number": move.number,
             "colour": colour_name(move.move.colour),
             "move": move.vertex(move.move.point),
-            "reasons": [phrase_parts(reason.sentence) for reason in reasons],
+            "reasons": [phrase_parts(reason.sentence) for reason in job.reasons(move)],
         }
 
     def _mistaken(self, job: Job, worst: "MoveReview") -> Document:
