@@ -122,9 +122,7 @@ class Asking(Part):
         from ...study.questions import explanation, judge, searches_of
 
         session, known = self.session, self._reviewing.known
-        if session.task is not None and session.task.is_of_the_game:
-            raise UserError(Phrase("error.thinking"))
-        session.cancel()
+        session.make_way()
         number = sum(node.move is not None for node in asked.node.path)
 
         def question(worker: "SearchWorker", request: "SearchRequest") -> "Explanation | MoveReview | None":

@@ -415,6 +415,12 @@ class Session:
             self.task = None
             self.tried.clear()
 
+    def make_way(self) -> None:
+        """Ends what the engine is doing for something else that is asked; UserError if it thinks about the game."""
+        if self.task is not None and self.task.is_of_the_game:
+            raise UserError(Phrase("error.thinking"))
+        self.cancel()
+
     def stop(self) -> None:
         """Ends what the engine is doing; what it has found counts."""
         ((self.task and self.task.stop) or self.played.engine.stop)()

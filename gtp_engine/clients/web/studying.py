@@ -3,9 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ...base.errors import UserError
 from ...base.fields import Words
-from ...base.languages.texts import Phrase
 from ...engine.settings import ANSWER_SECONDS
 from ...go.coords import BLACK, PASS, colour_name, opponent
 from ...go.drawing import Candidate
@@ -122,9 +120,7 @@ class Searches(Part):
     def _ask(self, kind: str) -> None:
         """Searches for a short time unless the settings have limits, at full strength whatever the rank."""
         session = self.session
-        if session.task is not None and session.task.is_of_the_game:
-            raise UserError(Phrase("error.thinking"))
-        session.cancel()
+        session.make_way()
         self.analysis_visits = None  # its report gives way to this one
         session.resume(self._search(kind, self.played.engine.settings.limits(ANSWER_SECONDS)))
 
