@@ -22,8 +22,8 @@ class RatedGames:
         self.file = file  # the rating
         # Whether the ranks of the opponent of the game that was begun last have been measured.
         self.is_measured = True
-        self._counts = False
-        self._why = ""  # the name of the text that says why the game that was begun last does not count
+        # The name of the text that says why the game that was begun last does not count; "" if it has, None if it will.
+        self._why: str | None = ""
         self._played = played
         self._opponent: Rank | None = None
         self._stones = 0
@@ -37,17 +37,17 @@ class RatedGames:
     @property
     def counts(self) -> bool:
         """Whether the present game will count."""
-        return self._counts and self.is_present
+        return self._why is None and self.is_present
 
     @property
     def uncounted(self) -> str:
         """The name of the text that says why the present game does not count; "" if it does, or has counted."""
-        return self._why if self.is_present else "uncounted.begun"
+        return (self._why or "") if self.is_present else "uncounted.begun"
 
     def stop_counting(self) -> None:
         """Has the present game not count: the engine has helped, or another network plays the rest."""
         if self.counts:
-            self._counts, self._why = False, "uncounted.help"
+            self._why = "uncounted.help"
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game against an opponent who suits the rating, with handicap stones if there is none so weak.
@@ -71,20 +71,19 @@ class RatedGames:
         engine.settings = replace(engine.settings, rank=opponent)
         self._played.begin(game, humans, time)
         self.is_measured = is_measured(network, *board)
-        self._why = "" if is_even else "uncounted.begun"
-        self._why = self._why or ("" if self.is_measured else "uncounted.unmeasured")
-        self._counts = not self._why
+        self._why = "uncounted.begun" if not is_even else None if self.is_measured else "uncounted.unmeasured"
         self._opponent, self._stones, self._tree = opponent, stones, self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
         played, rating, opponent = self._played, self.file.rating, self._opponent
+        if not self.counts:
+            return False
+        self._why = "uncounted.short"
         is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
-        has_counted = bool(self.counts and is_enough and played.result and opponent)
-        if self.counts:
-            self._counts, self._why = False, "" if has_counted else "uncounted.short"
-        if has_counted and rating is not None and opponent is not None and played.result is not None:
+        if is_enough and played.result and rating is not None and opponent is not None:
             (human,) = played.humans
             score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5
             self.file.keep(rating.after(opponent, score, self._stones))
-        return has_counted
+            self._why = ""
+        return not self._why
