@@ -5,7 +5,6 @@ in private properties of the root, which FF[4] allows: it has properties for the
 none for the time used in a game without a limit, and none for a limit of one player alone.
 """
 
-import itertools
 import re
 import time
 from contextlib import suppress
@@ -64,9 +63,8 @@ class Notes:
 
     def added_to(self, properties: Properties) -> Properties:
         """Returns the properties of a root with these notes instead of those that it has."""
-        values = {name: f"{self.used.get(colour, 0.0):.1f}" for colour, name in _USED.items()}
-        if not any(self.used.values()):
-            values.clear()
+        is_timed = any(self.used.values())
+        values = {name: f"{self.used.get(colour, 0.0):.1f}" for colour, name in _USED.items() if is_timed}
         if self.limits.seconds is not None:
             values[_SECONDS] = f"{self.limits.seconds:g}"
         if self.limits.visits is not None:
@@ -348,14 +346,13 @@ class GameFile:
 
     def _write_new(self, record: GameRecord) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count(1):
-            path = self._folder / (f"{self._name}.sgf" if number == 1 else f"{self._name}-{number}.sgf")
-            try:
+        path, number = self._folder / f"{self._name}.sgf", 1
+        while True:
+            with suppress(FileExistsError):
                 write_sgf(record, path, overwrite=False)
-            except FileExistsError:
-                continue
-            return path
-        raise AssertionError("unreachable")
+                return path
+            number += 1
+            path = path.with_name(f"{self._name}-{number}.sgf")
 
 
 def _content(path: Path) -> bytes | None:
