@@ -145,7 +145,6 @@ class Conversation:
         self._has_ended = False
         self._write = write
         self._is_closed = is_closed
-        self._write_error: Exception | None = None
         self._seed = seed
         self._schedulers = schedulers
         self._in_use: dict[Scheduler, None] = {}  # in the order of their first query
@@ -169,12 +168,7 @@ class Conversation:
                 self._read(WAIT_SECONDS)
 
     def _send(self, fields: dict[str, Any]) -> None:
-        text = json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n"
-        try:
-            self._write(text)
-        except Exception as error:
-            self._write_error = error
-            raise
+        self._write(json.dumps(fields, sort_keys=True, separators=(",", ":")) + "\n")
 
     # What comes in.
 
@@ -198,34 +192,32 @@ class Conversation:
         fields: dict[str, Any] = {}
         try:
             fields = _parse(line)
-            if isinstance(fields.get("action"), str):
-                self._act(fields)
-            else:
-                self._enqueue(line, fields)
+            answers = self._act(fields) if isinstance(fields.get("action"), str) else self._enqueue(line, fields)
         except QueryError as error:
             place = {"field": error.field, "id": fields["id"]} if error.field else {}
-            self._send({"error": str(error)} | place)
+            answers = [{"error": str(error)} | place]
         except Exception as error:  # whatever it is, the other queries get their answers
-            if error is self._write_error:
-                raise
-            self._send(_failure(error, fields["id"]))
+            answers = [_failure(error, fields["id"])]
+        for each in answers:
+            self._send(each)
 
-    def _enqueue(self, line: bytes, fields: dict[str, Any]) -> None:
+    def _enqueue(self, line: bytes, fields: dict[str, Any]) -> list[dict[str, Any]]:
+        """Queues the positions of a query; returns warnings about it."""
         query = parse_query(fields, self.defaults)
         query.check_moves()
         try:
             scheduler = self._schedulers.on_board(query.request.game.width, query.request.game.height)
         except (UserError, OSError) as error:  # in the network's file: other board sizes may have another
             raise QueryError("boardXSize", error_text(error)) from error
-        for name, text in query.warnings:
-            self._send({"warning": text, "field": name, "id": query.id})
         self._in_use[scheduler] = None
         entry = _Line(line, query.id, scheduler)
         for turn, priority in query.turns.items():
             heapq.heappush(self._waiting, (-priority, next(self._numbers), turn, entry))
+        return [{"warning": text, "field": name, "id": query.id} for name, text in query.warnings]
 
-    def _act(self, fields: dict[str, Any]) -> None:
-        action = fields["action"]
+    def _act(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
+        """Does what is asked for instead of a search; returns the answers."""
+        action, ended = fields["action"], list[dict[str, Any]]()
         if action not in _ACTIONS:
             raise QueryError("", f"'action' field must be {' or '.join(map(repr, _ACTIONS))}")
         extra: dict[str, Any] = {}
@@ -239,11 +231,14 @@ class Conversation:
         elif action == "terminate" and not isinstance(fields.get("terminateId"), str):
             raise QueryError("terminateId", 'Requests for a terminate action must have a string "terminateId" field')
         else:
-            self._terminate(fields["terminateId"] if action == "terminate" else None, turn_numbers(fields))
-        self._send(fields | extra)
+            ended = self._terminate(fields["terminateId"] if action == "terminate" else None, turn_numbers(fields))
+        return [*ended, fields | extra]
 
-    def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> None:
-        """Ends searches of a query and its turns, None for all; they are answered with what was found until then."""
+    def _terminate(self, query_id: str | None, turns: frozenset[int] | None) -> list[dict[str, Any]]:
+        """Ends searches of a query and its turns, None for all; they are answered with what was found until then.
+
+        Returns the answers about those that had not begun.
+        """
 
         def is_meant(line: _Line, turn: int) -> bool:
             return query_id in (None, line.id) and (turns is None or turn in turns)
@@ -255,8 +250,7 @@ class Conversation:
         if ended:
             self._waiting = [entry for entry in self._waiting if not is_meant(entry[3], entry[2])]
             heapq.heapify(self._waiting)
-        for _, _, turn, line in ended:
-            self._send(no_results(line.id, turn))
+        return [no_results(line.id, turn) for _, _, turn, line in ended]
 
     # What is searched.
 
