@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.languages.texts import Phrase, texts
 from ..go.coords import BLACK, PASS, WHITE
 from ..search.evaluate.batch import Evaluation, evaluate_games
 from ..search.evaluate.evaluator import Evaluator
@@ -65,12 +66,19 @@ class RankEstimate:
         """Whether the estimate is 1d or stronger. How much stronger it does not tell."""
         return round(self.rank) >= 0
 
+    @property
+    def in_words(self) -> Phrase:
+        """The rank as far as it is told."""
+        low, high = rank_name(self.low), rank_name(self.high)
+        if self.is_dan:
+            return Phrase("players.rankDan", {"low": low})
+        if self.group:
+            return Phrase("players.rankGroup", {"low": low, "high": high})
+        return Phrase("players.rankCell", {"rank": rank_name(self.rank), "low": low, "high": high})
+
     def __str__(self) -> str:
         """Returns "8k (14k to 3k)", for dan players "1d or stronger (at least 4k)", for weak ones "19k to 10k"."""
-        if self.is_dan:
-            return f"1d or stronger (at least {rank_name(self.low)})"
-        ends = f"{rank_name(self.low)} to {rank_name(self.high)}"
-        return ends if self.group else f"{rank_name(self.rank)} ({ends})"
+        return texts().say(self.in_words)
 
 
 def rank_name(value: float) -> str:

@@ -123,6 +123,7 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 def test_every_text_of_the_page_is_used() -> None:
     used = "".join(path.read_text() for path in FOLDER.iterdir() if path.suffix in (".html", ".js", ".py"))
     used += (FOLDER.parent / "move_review.py").read_text()  # the classes of losses, which the terminal has too
+    used += (FOLDER.parent / "rank_estimate.py").read_text()  # and the ranks
     used += (FOLDER.parents[1] / "go" / "sgf" / "results.py").read_text()  # the ways to win
     sources = [path for path in FOLDER.parents[1].rglob("*") if path.suffix in (".py", ".js", ".html")]
     others = "".join(path.read_text() for path in sources)

@@ -342,7 +342,7 @@ class Reviewing(Part):
 def _players(review: "GameReview") -> list[Document]:
     """Returns how well the players played: means for a move, and for one of each phase, None for an unknown one."""
     from ...study.move_review import Phase
-    from ...study.page.words import PHASES, rank_phrase
+    from ...study.page.words import PHASES
 
     names, found = called(review.record), list[Document]()
     phases = Phase.on(review.record.width, review.record.height)
@@ -358,7 +358,7 @@ def _players(review: "GameReview") -> list[Document]:
                 "lost": numbers.points_lost,
                 "phases": {PHASES[phase]: part and part.points_lost for phase, part in parts},
                 "firstChoice": numbers.first_choice / numbers.moves,
-                "rank": figures.rank and phrase_parts(rank_phrase(figures.rank)),
+                "rank": figures.rank and phrase_parts(figures.rank.in_words),
             }
         )
     return found

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...base.languages.texts import DEFAULT, Phrase, texts
+from ...base.languages.texts import DEFAULT, texts
 from ...go.coords import BLACK, PASS, WHITE, colour_name, xy
 from ...go.rules import rules_phrase
 from ...go.sgf import read_result
 from ...search.report import SearchReport
 from ..game_review import GameReview
 from ..move_review import LONGEST_VARIATION, MoveReview, Phase, class_label, worth
-from ..rank_estimate import RankEstimate, rank_name
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PHASES = {
@@ -85,21 +84,11 @@ class Wording:
             "points": points,
             "percent": percent,
             "plain": "{:g}".format,
-            "rank": lambda found: self.text.say(rank_phrase(found)),
+            "rank": lambda found: self.text.say(found.in_words),
         }
 
 
 wording = cache(Wording)  # one for each language
-
-
-def rank_phrase(found: RankEstimate) -> Phrase:
-    """Returns what rank a player plays like, as far as that is told."""
-    low, high = rank_name(found.low), rank_name(found.high)
-    if found.is_dan:
-        return Phrase("players.rankDan", {"low": low})
-    if found.group:
-        return Phrase("players.rankGroup", {"low": low, "high": high})
-    return Phrase("players.rankCell", {"rank": rank_name(found.rank), "low": low, "high": high})
 
 
 def points(value: float) -> str:
