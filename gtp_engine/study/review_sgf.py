@@ -44,12 +44,15 @@ def annotated(review: GameReview, *, comment_all: bool = False) -> GameRecord:
             continue
         for miss in mistake.misses:
             commented.add(miss.number)
-            _add_mistake(nodes[miss.number], mistake, miss, is_hotspot=order < LISTED)
-            if miss is mistake.worst:
-                _add_better_line(record, nodes[miss.number], miss)
-                _add_comment(nodes[miss.number], move_comment(miss))
+            node, is_worst = nodes[miss.number], miss is mistake.worst
+            _mark_mistake(node, miss, is_hotspot=is_worst and order < LISTED)
+            if is_worst:
+                _add_better_line(record, node, miss)
+                _add_comment(node, move_comment(miss))
                 reasons = review.reasons.get(miss.number, ())
-                _add_comment(nodes[miss.number], "\n".join(_reason_text(miss, reason) for reason in reasons))
+                _add_comment(node, "\n".join(_reason_text(miss, reason) for reason in reasons))
+            else:
+                _add_comment(node, _again_line(miss))
     for move in review.praised_moves:
         _add_comment(nodes[move.number], "\n".join(_reason_text(move, each) for each in review.reasons[move.number]))
     for move in review.moves if comment_all else ():
@@ -128,15 +131,10 @@ def _again_line(review: MoveReview) -> str:
     return f"The same mistake as move {review.repeats}: {review.vertex(review.best)} was better."
 
 
-def _add_mistake(node: TreeNode, mistake: Mistake, miss: MoveReview, *, is_hotspot: bool) -> None:
-    """Marks a mistake; the other moves that made it refer to its worst."""
+def _mark_mistake(node: TreeNode, miss: MoveReview, *, is_hotspot: bool) -> None:
     marks = dict(_MARKS[loss_class(miss.points_loss)])
     if miss.best != PASS:
         marks["TR"] = sgf_point(miss.best, miss.before.width, miss.before.height)
-    if miss is not mistake.worst:
-        _add_properties(node, marks)
-        _add_comment(node, _again_line(miss))
-        return
     if is_hotspot:
         marks["HO"] = "1"
     _add_properties(node, marks)
