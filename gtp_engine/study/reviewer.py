@@ -180,11 +180,9 @@ class Reviewer:
         explained = self._reasons(searches, positions, plan, step, task)
         for step in explained:
             yield step
-        if task.purposes and not self.stopped:
-            purposes = self._purposes(replace(searches, limits=plan.limits), positions, step.review)
-            step = replace(step, review=replace(step.review, reasons={**step.review.reasons, **purposes}))
-        elif not self.stopped:
-            step = replace(step, review=self._with_more(replace(searches, limits=plan.limits), positions, step.review))
+        if not self.stopped:
+            with_more = self._with_purposes if task.purposes else self._with_more
+            step = replace(step, review=with_more(replace(searches, limits=plan.limits), positions, step.review))
         stage = "stopped" if self.stopped else "done"
         review = replace(step.review, conditions=self._at_the_end(step.review, plan, stage))
         yield replace(step, stage=stage, review=review, progress=1.0)
@@ -244,10 +242,11 @@ class Reviewer:
         praised = {number: (reason,) for number, reason in find_praise(searches, positions, review)}
         return replace(review, reasons=reasons | praised, praised=tuple(sorted(praised)))
 
-    def _purposes(self, searches: Searches, positions: Positions, review: GameReview) -> dict[int, tuple[Reason, ...]]:
-        """Returns what the moves do that are no mistakes, by their numbers."""
+    def _with_purposes(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
+        """Returns a review that also says what the moves do that are no mistakes."""
         good = [move for move in review.moves if move.cost.lead < LEAST_POINTS]
-        return {move.number: find_purpose(searches, positions[move.number - 1], move.move) for move in good}
+        found = {move.number: find_purpose(searches, positions[move.number - 1], move.move) for move in good}
+        return replace(review, reasons={**review.reasons, **found})
 
     def _plan(self, searches: Searches, positions: Positions, numbers: range, listed: int) -> Plan:
         """Returns how long the searches are; the speed is measured in the middle of what is reviewed."""
