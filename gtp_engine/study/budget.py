@@ -112,8 +112,10 @@ class Plan:
         self._done += work
         self._visits += work * (self.limits.visits or 0)
         self.left[stage] = max(0.0, self.left[stage] - work)
-        if self._fixed is None and stage != "again":  # whose limits hold for all of it
-            self._choose()
+        if self._fixed is None and stage != "again" and any(self.left.values()):  # its limits hold for all of it
+            fitting, now = self._fitting, self.limits.visits or 1
+            if not 1 / _NOTABLE < fitting / now < _NOTABLE:
+                self.limits = Limits(fitting)
 
     def begin(self, stage: str, work: float, later: float = 0.0) -> None:
         """Begins a stage after the first one, with what is now known about its work and about that of later ones."""
@@ -129,13 +131,6 @@ class Plan:
         before = self._clock()
         yield
         self._started += self._clock() - before
-
-    def _choose(self) -> None:
-        if not sum(self.left.values()):
-            return
-        fitting, now = self._fitting, self.limits.visits or 1
-        if not 1 / _NOTABLE < fitting / now < _NOTABLE:
-            self.limits = Limits(fitting)
 
     @property
     def _fitting(self) -> int:

@@ -92,14 +92,9 @@ def _teacher(settings: EngineSettings) -> EngineSettings:
 def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports | None = None) -> GameStudy:
     """Returns the lesson about a finished game: the mistakes that mattered most to the player of the task."""
     record = task.record
-    seconds = lesson_seconds(record.width, record.height, len(record.moves))
+    seconds = _SHARE * usual_seconds(record.width, record.height, len(record.moves))
     task = replace(task, most=MISTAKES, estimates_ranks=False)
     return GameStudy(task, settings, seconds=seconds, known=known)
-
-
-def lesson_seconds(width: int, height: int, moves: int) -> float:
-    """Returns how long the searches of the lesson after a game may take."""
-    return _SHARE * usual_seconds(width, height, moves)
 
 
 def about_moves(

@@ -65,7 +65,9 @@ def keep_review(database: Database, review: GameReview, *, is_lesson: bool) -> N
         if (worst := mistake.worst).move.colour == facts.own:
             missed = missed_of(review, mistake)
             phase = worst.phase.name if worst.phase else ""
-            row = key, worst.number, phase, _kind(review, mistake), missed.points, as_json(missed)
+            reasons = review.reasons.get(worst.number)
+            kind = KIND_OF.get(reasons[0].sentence.name, "") if reasons else ""
+            row = key, worst.number, phase, kind, missed.points, as_json(missed)
             changes.append(Change("INSERT INTO mistakes VALUES (?, ?, ?, ?, ?, ?)", row))
     database.change(*changes)
 
@@ -107,11 +109,6 @@ def missed_of(review: GameReview, mistake: Mistake) -> Missed:
     line, group = tuple(map(worst.vertex, worst.better_line)), group_in(review.reasons.get(worst.number, ()))
     day = review.record.date[:10]
     return Missed(worst.vertex(worst.move.point), worst.points_loss, line, group, worst.number, day)
-
-
-def _kind(review: GameReview, mistake: Mistake) -> str:
-    reasons = review.reasons.get(mistake.worst.number, ())
-    return KIND_OF.get(reasons[0].sentence.name, "") if reasons else ""
 
 
 # The form of a review.

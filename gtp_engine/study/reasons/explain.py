@@ -121,9 +121,8 @@ def find_purpose(searches: Searches, game: Game, move: Move) -> tuple[Reason, ..
     second = None if first is None or first.points_loss < LEAST_TOLD else seen_deeper(searches, first)
     if first is None or second is None or second.points_loss < LEAST_TOLD:
         return ()
-    studies = (first, second)
-    facts = (fact for fact in facts_about(searches, studies) if fact.name != EARLY_PASS)  # nobody has passed
-    return tuple(studies[0].reason(fact) for fact in facts)
+    facts = (fact for fact in facts_about(searches, (first, second)) if fact.name != EARLY_PASS)  # nobody has passed
+    return tuple(first.reason(fact) for fact in facts)
 
 
 def facts_about(searches: Searches, studies: Sequence[Study]) -> list[Fact]:
