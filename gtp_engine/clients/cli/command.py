@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -14,8 +15,9 @@ from click.core import ParameterSource
 
 from ...base.fields import similar
 from ...base.log import NOTICE, log_level
+from ...base.settings import setting
 from .defaults import keep_strongest, use_configuration
-from .options import Group, Option
+from .options import Group
 
 COMMON = "Common options"
 OTHER = "Other options"
@@ -24,6 +26,22 @@ _NAME_WIDTH = 30  # columns for the names of options; the text of a longer one b
 _OF_OTHERS: Mapping[str, Sequence[str]] = {"out": ("sgf-dir",), "sgf-dir": ("out",)}
 # Names with one hyphen and several letters are accepted for KataGo's sake, and not shown.
 _KATAGO_STYLE = re.compile(r"(?<!-)-\w[\w-]+, ")
+
+
+@dataclass(frozen=True)
+class ReportingOptions:
+    """What is reported meanwhile.
+
+    Attributes:
+        verbose: Report details on stderr, such as the network, its device and threads.
+        quiet: Report only errors on stderr.
+    """
+
+    verbose: bool = setting(False, flags=["-v", "--verbose"], is_flag=True, together="reporting")
+    quiet: bool = setting(False, flags=["-q", "--quiet"], is_flag=True, together="reporting")
+
+
+_REPORTING = Group(ReportingOptions)
 
 
 class Command(click.Command):
@@ -49,16 +67,7 @@ class Command(click.Command):
         self._exclusive = (*exclusive, ("verbose", "quiet"))
         made = {name: kind if isinstance(kind, Group) else Group(kind) for name, kind in (groups or {}).items()}
         self._groups = made
-        self.params += [param for group in made.values() for param in group.parameters()]
-        self.params += [
-            Option(
-                ["-v", "--verbose"],
-                is_flag=True,
-                together="reporting",
-                help="Report details on stderr, such as the network, its device and threads.",
-            ),
-            Option(["-q", "--quiet"], is_flag=True, together="reporting", help="Report only errors on stderr."),
-        ]
+        self.params += [param for group in (*made.values(), _REPORTING) for param in group.parameters()]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the user's configuration, which sets defaults, and then the command line."""
@@ -83,8 +92,8 @@ class Command(click.Command):
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        verbose, quiet = (ctx.params.pop(name) for name in ("verbose", "quiet"))
-        with log_level(logging.INFO if verbose else logging.ERROR if quiet else NOTICE):
+        reporting = _REPORTING.take(ctx.params)
+        with log_level(logging.INFO if reporting.verbose else logging.ERROR if reporting.quiet else NOTICE):
             for name, group in self._groups.items():
                 ctx.params[name] = group.take(ctx.params)
             return super().invoke(ctx)
