@@ -91,8 +91,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = getattr(import_module(f"gtp_engine.clients.cli.{name}"), name)
-        assert isinstance(command, click.Command)
+        command: click.Command = getattr(import_module(f"gtp_engine.clients.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -106,10 +106,7 @@ def _play(compared: "Experiment", seed: int, games: int, limit: Limit, pool: "Po
     compile_ahead()
     with RunDisplay(f"seed {seed}: ") as display, resumable("the finished games are kept"):
         end_on_signals(limit)
-
-        def show(done: int) -> None:
-            display.progress("match of A against B", done, games)
-
+        show = partial(display.progress, "match of A against B", total=games)
         try:
             return compared.play_match(seed, games, show, limit, available_cpus(), pool)
         except Stopped:
