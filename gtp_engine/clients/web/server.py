@@ -333,9 +333,9 @@ class _Handler(RequestHandler):
             super().log_exception(*error)
 
     def write_error(self, status_code: int, **_: Any) -> None:
-        texts = {403: "This page needs the address that `gtp_engine web` has printed, with its key.\n"}
+        remedy = "This page needs the address that `gtp_engine web` has printed, with its key."
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(texts.get(status_code, f"{status_code}\n"))
+        self.finish(f"{remedy if status_code == 403 else status_code}\n")
 
 
 class _File(_Handler):
@@ -426,11 +426,10 @@ class _Socket(_Handler, WebSocketHandler):
         number, is_going_on = session.tree_number, session.is_going_on
         try:
             return answer()
-        except EXPECTED as error:
-            return _refusal(error)
         except Exception as error:
-            logger.exception("a message could not be handled")
-            return {"type": "error", "text": answer_text(error)}
+            if not isinstance(error, EXPECTED):
+                logger.exception("a message could not be handled")
+            return _refusal(error)
         finally:
             if is_going_on and session.tree_number != number:
                 await self.server.tell_replaced(self)
