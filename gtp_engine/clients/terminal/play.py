@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -23,6 +23,7 @@ from ...engine.clock import NO_LIMIT
 from ...engine.engine import Decision
 from ...engine.ranks import STRONGEST, WEAKEST, as_rank, engine_at
 from ...engine.settings import ANSWER_SECONDS, EngineSettings
+from ...engine.worker import SearchWorker
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
 from ...go.game import Move
@@ -30,6 +31,7 @@ from ...go.life import area_map
 from ...go.rules import default_komi
 from ...go.sgf import GameRecord
 from ...search.report import SearchReport
+from ...search.request import SearchRequest
 from ...study.first_steps import read_steps
 from ...study.game_review import GameReview
 from ...study.known_reports import KnownReports
@@ -51,10 +53,6 @@ from .own_rank import OwnRank
 from .screen import Screen
 from .teaching import lesson_pages, what_if_lines, why_lines
 from .words import RANK_STEPS, SHOWN_VALUES, asked_about, choices, example_point, meanings, parse_count, parse_line
-
-if TYPE_CHECKING:
-    from ...engine.worker import SearchWorker
-    from ...search.request import SearchRequest
 
 T = TypeVar("T")
 
@@ -502,7 +500,7 @@ class TerminalGame:
             raise UserError("this needs a network that does not imitate people")
         self._own_rank.end_counting("the engine helped")
 
-        def question(worker: "SearchWorker", request: "SearchRequest") -> MoveReview | None:
+        def question(worker: SearchWorker, request: SearchRequest) -> MoveReview | None:
             return judge(searches_of(worker, request, self._known), before, move, number)
 
         tried = self._wait(self._engine.ask(question), "looking at the move (Ctrl-C to stop)")
