@@ -54,9 +54,4 @@ def problems_of(database: Database, phase: str, kind: str) -> list[Card]:
 
 def _before(sgf: str, number: int) -> str:
     """Returns the game of a record before a move, with its player to move, as SGF."""
-    record = read_sgf(sgf.encode())
-    node = [node for node in record.main_line if node.move is not None][number - 1]
-    assert node.move is not None and node.parent is not None
-    game = record.position(node.parent).copy()
-    game.to_move = node.move.colour
-    return GameRecord.from_game(game).to_sgf()
+    return GameRecord.from_game(read_sgf(sgf.encode()).to_game(number - 1)).to_sgf()
