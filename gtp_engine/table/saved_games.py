@@ -9,7 +9,6 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 
 from ..base.errors import UserError
@@ -177,10 +176,11 @@ def open_tree(
     wanted one cannot be, or if there are fewer moves.
     """
     line = tree.main_line
-    count = len(tree.moves)
-    if move is not None and move > count:
-        raise UserError(f"{path or tree.source}: there is no move {move}, the game has {plural(count, 'move')}")
-    node = line[-1] if move is None else _node_after(line, move)
+    played = [node for node in line if node.move is not None]
+    if move is not None and move > len(played):
+        raise UserError(f"{path or tree.source}: there is no move {move}, the game has {plural(len(played), 'move')}")
+    # With what is set up before the next move.
+    node = line[-1] if move is None or move == len(played) else played[move].parent or tree.root
     if move is not None:
         node.children.clear()  # the game goes on from there
     refusal, terms = None, terms_of(tree, rules, komi)
@@ -267,16 +267,6 @@ def called(record: GameRecord) -> dict[int, Phrase]:
     if (other := saved_opponent(record, Notes())) is not None:
         found[engine] = engine_at(other.rank)
     return found
-
-
-def _node_after(line: list[TreeNode], moves: int) -> TreeNode:
-    """Returns the node of a line after a number of moves, with what is set up before the next move."""
-    played = 0
-    for node, following in pairwise(line):
-        played += node.move is not None
-        if played == moves and following.move is not None:
-            return node
-    return line[-1]
 
 
 class GameFile:
