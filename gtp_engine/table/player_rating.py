@@ -16,7 +16,7 @@ from .database import Change, Database
 POINTS = 100.0  # a rank
 _SCALE = 400 / math.log(10)  # points in a unit of Glicko-2 (step 2)
 _VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
-_TOLERANCE = 1e-6  # (step 5)
+_TOLERANCE = 1e-9  # (step 5)
 # The standard deviations of what is not known from games. People who name their rank may use another scale: 350 is
 # Glickman's for a player without a rating. Those who do not may have any rank: that of a uniform distribution.
 _OF_A_NAMED_RANK, _OF_AN_UNKNOWN_ONE = 350.0, POINTS * len(RANKS) / math.sqrt(12)
@@ -93,7 +93,7 @@ def within_reach(rank: Rank) -> Rank:
 
 
 def _volatility(before: float, deviation: float, variance: float, improvement: float) -> float:
-    """Returns the new volatility (step 5: the Illinois algorithm)."""
+    """Returns the new volatility (step 5, by halving the interval)."""
     start = math.log(before**2)
     spread = deviation**2 + variance
 
@@ -101,18 +101,13 @@ def _volatility(before: float, deviation: float, variance: float, improvement: f
         level = math.exp(x)
         return level * (improvement**2 - spread - level) / (2 * (spread + level) ** 2) - (x - start) / _TAU**2
 
-    low, high = start, math.log(improvement**2 - spread) if improvement**2 > spread else start - _TAU
-    while high < start and slope(high) < 0:
-        high -= _TAU
-    at_low, at_high = slope(low), slope(high)
-    while abs(high - low) > _TOLERANCE:
-        middle = low + (low - high) * at_low / (at_high - at_low)
-        at_middle = slope(middle)
-        if at_middle * at_high <= 0:
-            low, at_low = high, at_high
-        else:
-            at_low /= 2
-        high, at_high = middle, at_middle
+    other = math.log(improvement**2 - spread) if improvement**2 > spread else start - _TAU
+    while other < start and slope(other) < 0:
+        other -= _TAU
+    low, high = sorted((start, other))  # where the slope is not below 0, and where it is not above
+    while high - low > _TOLERANCE:
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
     return math.exp(low / 2)
 
 
