@@ -257,8 +257,7 @@ def main_line(report: SearchReport) -> str:
 
 def territory_marks(game: Game, report: SearchReport) -> Marks:
     """Returns marks of territory by the report's ownership; stones in the opponent's territory are marked dead."""
-    assert report.ownership is not None
-    black = report.ownership if report.to_move == BLACK else -report.ownership
+    black = report.ownership_of(BLACK)
     territory = (black > OWNED) * BLACK + (black < -OWNED) * WHITE
     stones = game.stones()
     dead = (stones != 0) & (territory != 0) & (stones != territory)

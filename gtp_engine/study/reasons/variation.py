@@ -279,9 +279,7 @@ def _variation(game: Game, colour: int, line: tuple[int, ...], values: tuple[np.
 
 def _values(report: SearchReport, colour: int) -> tuple[np.ndarray, float]:
     """Returns ownership and lead for a colour."""
-    assert report.ownership is not None
-    sign = 1 if report.to_move == colour else -1
-    return sign * report.ownership, sign * report.lead
+    return report.ownership_of(colour), report.lead if report.to_move == colour else -report.lead
 
 
 def searched_line(report: SearchReport) -> tuple[int, ...]:
