@@ -310,9 +310,8 @@ def find_mistakes(moves: Sequence[MoveReview], player: int | None = None) -> lis
         for each in found:
             each.stones.discard(review.move.point)  # a stone that stood there has been captured
         over = {each for each in found if review.has_setup or each.is_over(review.number)}
-        if over:
-            ended += over
-            found = [each for each in found if each not in over]
+        ended += over
+        found = [each for each in found if each not in over]
     mistakes = (each.mistake() for each in (*ended, *found))
     return sorted(mistakes, key=lambda mistake: (-mistake.worst.importance, mistake.misses[0].number))
 
