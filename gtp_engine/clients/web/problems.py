@@ -348,8 +348,7 @@ class Problems(Part):
     def after_help(self) -> None:
         self.follows_position = True  # a mistake may be shown, which can be kept
 
-    def after_end(self) -> None:
-        self.after_help()
+    after_end = after_help
 
     def after_move(self) -> None:
         exercise, node = self.exercise, self.played.node

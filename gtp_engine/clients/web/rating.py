@@ -61,8 +61,7 @@ class Rating(Part):
             self._rated.stop_counting()
             self.session.touch(self)
 
-    def after_undo(self) -> None:
-        self.after_help()
+    after_undo = after_help
 
     def after_end(self) -> None:
         if self._rated.count():
