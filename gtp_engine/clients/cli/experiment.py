@@ -73,9 +73,8 @@ def experiment(options: ExperimentOptions) -> None:
     try:
         with cluster_at(options.cluster) as pool:
             for seed in range(1, options.seeds + 1):
-                if not all(_train(compared, side, seed, limit, pool) for side in compared.sides):
-                    return
-                tally = _play(compared, seed, options.games, limit, pool)
+                is_trained = all(_train(compared, side, seed, limit, pool) for side in compared.sides)
+                tally = _play(compared, seed, options.games, limit, pool) if is_trained else None
                 if tally is None:
                     return
                 tallies[seed] = tally

@@ -1,5 +1,6 @@
 """`gtp_engine match`: two GTP engines, or two networks, play against each other."""
 
+import shutil
 import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -231,8 +232,5 @@ def _remove_unused(folder: Path) -> None:
     """Removes the new folder of a match that did not come to its first game."""
     from ...arena.results import SETTINGS_FILE
 
-    files = list(folder.iterdir())
-    if {file.name for file in files} <= {SETTINGS_FILE, LOCK}:
-        for file in files:
-            file.unlink()
-        folder.rmdir()
+    if {file.name for file in folder.iterdir()} <= {SETTINGS_FILE, LOCK}:
+        shutil.rmtree(folder)
