@@ -100,7 +100,7 @@ def test_a_new_game_begins_with_the_settings_of_the_present_one() -> None:
         form.seconds.value = "7";
         limits();
         form.seconds.value = "-";
-        const clock = {system: "byoyomi", main: 600, period: 30, periods: 5};
+        const clock = {system: "byoyomi", main: 600, period: 30, count: 5};
         open({width: 7, height: 7, humans: ["black", "white"], komi: 4, isUsualKomi: false, seconds: 2, clock});
         open({isRecord: true, rank: "max", seconds: 3});
         form.colour.value = "random";
@@ -570,7 +570,7 @@ def test_each_of_the_last_seconds_is_told_once() -> None:
         const say = () => { console.log(`${ticks}:${region.textContent.replaceAll(" ", "_")}`); ticks = 0; };
         const turn = (left, running, system = "byoyomi") => clocks.show({game: {humans: ["black"]},
           position: {toMove: "black"},
-          now: {clock: {system, period: 10, periods: 3, used: {}, left: {black: left}, running}}});
+          now: {clock: {system, period: 10, count: 3, used: {}, left: {black: left}, running}}});
         const wait = (seconds) => { for (const end = now + seconds; now < end; now += 0.25) clocks.draw(); };
         turn([10, 3], "black"); say();  // a turn begins with its last ten seconds
         wait(2.5); say();

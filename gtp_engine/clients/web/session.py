@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -215,11 +215,7 @@ class Session:
             # What is left of each clock is seconds and count as in GTP's `time_left`.
             "clock": {
                 "running": colour_name(clock.running) if clock.running else None,
-                "system": clock.settings.system,
-                "main": clock.settings.main,
-                "increment": clock.settings.increment,
-                "period": clock.settings.period,
-                "periods": clock.settings.count,
+                **asdict(clock.settings),
                 "used": {colour_name(colour): clock.used(colour) for colour in (BLACK, WHITE)},
                 "left": {colour_name(colour): clock.left(colour) for colour in (BLACK, WHITE)},
             },

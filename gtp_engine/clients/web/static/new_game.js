@@ -76,13 +76,13 @@ export class NewGame {
     this.form.minutes.min = ["byoyomi", "canadian"].includes(system) ? 0 : 0.1;
   }
 
-  offerLimits({system, main, period, periods, increment}) {
+  offerLimits({system, main, period, count, increment}) {
     this.form.time.value = SYSTEMS.includes(system) ? system : SYSTEMS[0];
     const found = {
       none: {},
       absolute: {},
-      byoyomi: {period, periods},
-      canadian: {stonesPeriod: period, stones: periods},
+      byoyomi: {period, periods: count},
+      canadian: {stonesPeriod: period, stones: count},
       fischer: {increment},
     }[this.form.time.value];
     if (this.form.time.value !== "none") found.minutes = main / 60;
