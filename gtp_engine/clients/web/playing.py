@@ -1,6 +1,7 @@
 """Playing and editing: moves, undoing, the count, walking, and the tree of variations."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TypeVar
 
 import numpy as np
@@ -185,12 +186,7 @@ class Playing(Part):
             return [[colour_name(move.colour), game.vertex(move)] for move in capture.moves]
 
         lines = [{"stones": sorted(map(game.vertex, each.stones)), "moves": moves(each)} for each in captures]
-        return {
-            "black": count.black,
-            "white": count.white,
-            "komi": count.komi,
-            "captures": lines if known == dead else None,
-        }
+        return {**asdict(count), "captures": lines if known == dead else None}
 
     def draw(self, drawn: Drawn) -> None:
         if self._shows_count and self.session.report is None:
