@@ -258,7 +258,12 @@ class Conversation:
         """Adds positions to their schedulers as long as these would start them at once."""
         while self._waiting and self._waiting[0][3].scheduler.has_slot_for(-self._waiting[0][0]):
             negated_priority, _, turn, line = heapq.heappop(self._waiting)
-            self._search(self._position(line, turn), -negated_priority)
+            position, scheduler = self._position(line, turn), line.scheduler
+            request = position.query.request_for(position.game)
+            search = Search(scheduler.evaluator, request.parameters, self._seed)
+            request = replace(request, on_report=partial(self._report, position, during=True))
+            finish, fail = partial(self._finish, position), partial(self._fail, position)
+            self._at_work[position] = scheduler.add(search, request, finish, fail, priority=-negated_priority)
 
     def _position(self, line: _Line, turn: int) -> _Position:
         """Returns a position of a query that has been checked."""
@@ -272,14 +277,6 @@ class Conversation:
             query.play(game, played)
         self._recent = _Position(line, turn, query, game)
         return self._recent
-
-    def _search(self, position: _Position, priority: int) -> None:
-        """Adds a position to its scheduler."""
-        scheduler, request = position.line.scheduler, position.query.request_for(position.game)
-        search = Search(scheduler.evaluator, request.parameters, self._seed)
-        request = replace(request, on_report=partial(self._report, position, during=True))
-        finish, fail = partial(self._finish, position), partial(self._fail, position)
-        self._at_work[position] = scheduler.add(search, request, finish, fail, priority=priority)
 
     def _report(self, position: _Position, report: SearchReport, *, during: bool) -> None:
         query, game = position.query, position.game
