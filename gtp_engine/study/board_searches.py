@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import groupby
 
 from ..base.fields import invalid
@@ -83,9 +84,6 @@ def search_games(
 def _search(
     games: Iterable[Game], settings: EngineSettings, ownership: bool, stop: threading.Event
 ) -> Generator[SearchReport, None, None]:
-    searches = BoardSearches(settings, settings.limits(), stop.is_set)
-    try:
+    with closing(BoardSearches(settings, settings.limits(), stop.is_set)) as searches:
         for board, positions in groupby(games, lambda game: (game.width, game.height)):
             yield from searches.on_board(*board).reports(positions, ownership=ownership)
-    finally:
-        searches.close()

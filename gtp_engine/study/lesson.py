@@ -6,6 +6,7 @@ confirm a sentence, is as in any review.
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -70,12 +71,10 @@ class GameStudy:
         self._reviewer.stopped = True
 
     def _run(self, follow: Callable[[ReviewStep], object]) -> GameReview:
-        try:
+        with closing(self._reviewer):
             for step in self._reviewer.steps(self.task):
                 follow(step)
             return step.review
-        finally:
-            self._reviewer.close()
 
 
 def _teacher(settings: EngineSettings) -> EngineSettings:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
@@ -360,10 +361,8 @@ def review(
     record.to_game(rules=chosen_rules)  # an unplayable record is reported before the engine starts
 
     def steps() -> Generator[ReviewStep, None, None]:
-        try:
+        with closing(reviewer):
             yield from reviewer.steps(ReviewTask(record, rules=chosen_rules, komi=komi))
-        finally:
-            reviewer.close()
 
     def stop() -> None:
         reviewer.stopped = True

@@ -1,6 +1,7 @@
 """`gtp_engine benchmark`: how fast this machine searches."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import click
@@ -100,22 +101,21 @@ def _measure_network(sizes: Sequence[tuple[int, int]], settings: EngineSettings)
     """Prints a table of threads and batch sizes for each board size."""
     from .speed import measure, natural_position, recommended
 
-    worker = settings.new_worker()
-    worker.warm_up()
-    evaluator = worker.network()
-    profile = settings.search_parameters(settings.network).profile
-    worker.check_profile(profile)
-    machine = cpu() if evaluator.device == "cpu" else gpu()
-    click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
-    for width, height in sizes:
-        game = natural_position(evaluator, width, height, profile)
-        click.echo(f"{width}x{height}, move {len(game.moves)}")
-        click.echo(f"{'threads':>9} {'batch':>7} {'network/s':>11} {'visits/s':>10} {'share':>7}")
-        speeds = []
-        for speed in measure(evaluator, game, settings):
-            speeds.append(speed)
-            rates = f"{speed.network:>11,.1f} {speed.search:>10,.1f} {speed.search / speed.network:>7.0%}"
-            click.echo(f"{speed.threads:>9} {speed.batch:>7} {rates}")
-        best = recommended(speeds)
-        click.echo(f"best on {width}x{height}: --set batch_size={best.batch} --threads {best.threads}")
-    worker.close()
+    with closing(settings.new_worker()) as worker:
+        worker.warm_up()
+        evaluator = worker.network()
+        profile = settings.search_parameters(settings.network).profile
+        worker.check_profile(profile)
+        machine = cpu() if evaluator.device == "cpu" else gpu()
+        click.echo(f"{machine}; {evaluator.name}, {evaluator.precision}")
+        for width, height in sizes:
+            game = natural_position(evaluator, width, height, profile)
+            click.echo(f"{width}x{height}, move {len(game.moves)}")
+            click.echo(f"{'threads':>9} {'batch':>7} {'network/s':>11} {'visits/s':>10} {'share':>7}")
+            speeds = []
+            for speed in measure(evaluator, game, settings):
+                speeds.append(speed)
+                rates = f"{speed.network:>11,.1f} {speed.search:>10,.1f} {speed.search / speed.network:>7.0%}"
+                click.echo(f"{speed.threads:>9} {speed.batch:>7} {rates}")
+            best = recommended(speeds)
+            click.echo(f"best on {width}x{height}: --set batch_size={best.batch} --threads {best.threads}")

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,10 +107,9 @@ def review(context: click.Context, output: OutputOptions, options: ReviewOptions
     output.check_places(options.files)
     stopped = False
     if tasks:
-        reviewer = Reviewer(search, options.minutes, known=context.obj)
-        end_on_signals(reviewer)
-        _review_all(reviewer, tasks, options.player, output, errors)
-        reviewer.close()
+        with closing(Reviewer(search, options.minutes, known=context.obj)) as reviewer:
+            end_on_signals(reviewer)
+            _review_all(reviewer, tasks, options.player, output, errors)
         stopped = reviewer.stopped
     for error in errors:  # which may quote what a record says
         click.echo(f"Error: {printable(error)}", err=True)

@@ -84,18 +84,17 @@ def measure(evaluator: "NetworkEvaluator", game: Game, settings: EngineSettings)
     parameters = settings.search_parameters(settings.network)
     batches = (parameters.batch_size,) if parameters.batch_size else CPU_BATCHES if on_cpu else GPU_BATCHES
     for threads in thread_counts(settings.threads) if on_cpu else [settings.threads]:
-        used = NetworkEvaluator(path, threads=threads, device=device, precision=precision)
-        used.prepare(game.width, game.height)
-        for batch in batches:
-            search = Search(used, replace(parameters, batch_size=batch), settings.seed)
-            # Before and after the search: the machine may have become faster or slower.
-            before = bare_rate(used, game, batch, threads)
-            visits = search_rate(search, game, settings)
-            bare = (before + bare_rate(used, game, batch, threads)) / 2
-            yield Speed(threads, batch, bare, visits)
-            if batch / bare > SLOWEST_BATCH:
-                break
-        used.close()
+        with closing(NetworkEvaluator(path, threads=threads, device=device, precision=precision)) as used:
+            used.prepare(game.width, game.height)
+            for batch in batches:
+                search = Search(used, replace(parameters, batch_size=batch), settings.seed)
+                # Before and after the search: the machine may have become faster or slower.
+                before = bare_rate(used, game, batch, threads)
+                visits = search_rate(search, game, settings)
+                bare = (before + bare_rate(used, game, batch, threads)) / 2
+                yield Speed(threads, batch, bare, visits)
+                if batch / bare > SLOWEST_BATCH:
+                    break
 
 
 def network_rate(path: Path) -> tuple[str, float]:
