@@ -178,9 +178,7 @@ class Reviewer:
         with plan.paused():
             prepare_solver(lambda: self.stopped)
         yield (step := replace(step, stage="reasons"))
-        explained = self._reasons(searches, positions, plan, step, task)
-        for step in explained:
-            yield step
+        step = yield from self._reasons(searches, positions, plan, step, task)
         if not self.stopped:
             with_more = self._with_purposes if task.purposes else self._with_more
             step = replace(step, review=with_more(replace(searches, limits=plan.limits), positions, step.review))
@@ -205,8 +203,11 @@ class Reviewer:
 
     def _reasons(
         self, searches: Searches, positions: Positions, plan: Plan, step: ReviewStep, task: ReviewTask
-    ) -> Iterator[ReviewStep]:
-        """Explains the worst mistakes and yields a step for each: what is listed whatever time is left."""
+    ) -> Generator[ReviewStep, None, ReviewStep]:
+        """Explains the worst mistakes, yields a step for each and returns the last one.
+
+        What is listed is explained whatever time is left.
+        """
         total = step.total
         while not self.stopped:
             limited = replace(searches, limits=plan.limits)
@@ -223,6 +224,7 @@ class Reviewer:
             moves = tuple(told if move.number == worst.number else move for move in step.review.searched)
             step = step.next(plan, searched=moves, reasons={**step.review.reasons, worst.number: found})
             yield (step := replace(step, total=max(total, step.done)))
+        return step
 
     def _explained(self, searches: Searches, game: Game, worst: MoveReview) -> tuple[Reason, ...]:
         """Returns why a move is a mistake: what was told before, unless the mistake has been searched longer since."""
