@@ -182,12 +182,9 @@ def engine_move_line(game: Game, report: SearchReport | None, shown: str = "winr
     `shown` is one of `words.SHOWN_VALUES`.
     """
     colour, point = game.moves[-1]
-    if point == PASS:
-        line = Text(
-            f"{colour_name(colour)} passes" + ("" if game.is_over else ": pass too to end the game and count it")
-        )
-    else:
-        line = Text(f"{colour_name(colour)} plays {game.vertex(point)}")
+    advice = "" if game.is_over else ": pass too to end the game and count it"
+    done = f"passes{advice}" if point == PASS else f"plays {game.vertex(point)}"
+    line = Text(f"{colour_name(colour)} {done}")
     found = None if report is None else report.move_at(point)
     if report is not None and found is not None and shown != "nothing":
         is_rate = shown == "winrate"
