@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -271,12 +272,10 @@ def _in_quotes(words: Iterable[str]) -> str:
 
 def cpu() -> str:
     """Returns the name of the CPU, as far as the system reports it."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 
