@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ...base.errors import UserError
 from ...base.fields import invalid
@@ -88,6 +88,11 @@ class _Exercise:
         return self.problem.game.to_move
 
 
+# The problems, the place of the one that is shown, and that one; None if its record is shown, or it cannot be read.
+_Shown: TypeAlias = tuple[Sequence[_Source], int, _Exercise | None]
+_NO_PROBLEM: _Shown = (), 0, None
+
+
 class Problems(Part):
     """The problem that is shown, and those that come again."""
 
@@ -107,10 +112,9 @@ class Problems(Part):
         self._searches, self._reviewing, self._solving, self._opening = searches, reviewing, solving, opening
         self._database, self._kept = database, KeptProblems(database)
         self._sources: Sequence[_Source] = ()
-        self._place = 0
-        self._stays = False  # while a problem, or its record, takes the place of another one
+        self._place = 0  # among them
         self.exercise: _Exercise | None = None
-        self._coming: _Exercise | None = None
+        self._coming = _NO_PROBLEM  # what takes the place of these three with the next game
         self._one_reading = threading.Lock()  # each takes 128 MB
         self._usual_task = session.next_task
 
@@ -187,20 +191,13 @@ class Problems(Part):
                 return error
 
         def show(found: Problem | UserError) -> None:
-            before = self._sources, self._place
-            self._sources, self._place = sources, place
             self._searches.analysis_visits = None  # which would show the answer
             self.session.touch()
-            try:
-                if isinstance(found, UserError):
-                    self._load(open_tree(GameRecord()).as_record())
-                else:
-                    self._load(*self._as_exercise(sources[place], found))
-            except UserError:  # the game before would be lost, or the engine refuses the board
-                self._sources, self._place = before
-                raise
             if isinstance(found, UserError):
+                self._load(open_tree(GameRecord()).as_record(), (sources, place, None))
                 raise UserError(f"problem {place + 1}: {found}")
+            saved, exercise = self._as_exercise(sources[place], found)
+            self._load(saved, (sources, place, exercise))
 
         return Reading(read, show)
 
@@ -216,22 +213,23 @@ class Problems(Part):
     def on_problem_record(self, _: Message) -> Reading:
         """Shows the record of the problem with all that is in it, as any other record."""
         sgf = self._needed().source.sgf
-        return Reading(lambda: read_shown(sgf).as_record(), self._load)
+        coming = self._sources, self._place, None
+        return Reading(lambda: read_shown(sgf).as_record(), lambda saved: self._load(saved, coming))
 
-    def _load(self, saved: SavedGame, exercise: _Exercise | None = None) -> None:
-        self._coming, self._stays = exercise, True
+    def _load(self, saved: SavedGame, coming: _Shown) -> None:
+        """Has a game take the place of this one, unless this one would be lost or the engine refuses the board."""
+        self._coming = coming
         try:
             self._opening.load(saved, is_aside=True)
         finally:
-            self._coming, self._stays = None, False
+            self._coming = _NO_PROBLEM
 
     def after_beginning(self, *, is_aside: bool) -> None:
-        self.exercise = self._coming
+        self._sources, self._place, self.exercise = self._coming
         self._searches.is_asking = self.exercise is not None
         self.session.next_task = self._usual_task
         if self.exercise is not None:
             self.session.next_task, self.follows_position, self.draws = self._next_task, True, True
-        self._sources = self._sources if self._stays else ()
 
     def _needed(self) -> _Exercise:
         if self.exercise is None:
