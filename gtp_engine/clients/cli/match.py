@@ -201,14 +201,13 @@ def _run(options: MatchOptions) -> None:
 
 def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
     """Plays the match of engines, or of networks."""
-    common: dict[str, Any] = {name: getattr(options, name) for name in _COMMON} | {"folder": options.sgf_dir}
+    common: dict[str, Any] = {name: getattr(options, name) for name in _COMMON}
+    common |= {"folder": options.sgf_dir, "on_game": display.on_game}
     if options.engines:
         from ...arena.match import play_match
 
-        engine_a, engine_b = options.engines
         common |= {"time": options.clock, "patience": options.timeout, "handicap": options.handicap}
-        common |= {"concurrency": options.concurrency or 1}
-        return play_match(engine_a, engine_b, on_game=display.on_game, **common)
+        return play_match(*options.engines, concurrency=options.concurrency or 1, **common)
     from ...arena.network_match import NetworkPlayer, play_networks
     from ...base.cluster import cluster_at
 
@@ -217,15 +216,14 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         "concurrency": options.concurrency or NETWORK_CONCURRENCY,
         "threads": options.threads or available_cpus(),
     }
-    player_a, player_b = (
+    players = (
         NetworkPlayer(network, default_parameters(network).with_values(values) if values else None)
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
     )
-    common |= {"on_game": display.on_game, "on_progress": display.on_progress}
     with cluster_at(options.cluster) as pool:
         if pool:
             pool.prepare(with_gpus=options.device != "cpu")
-        return play_networks(player_a, player_b, pool=pool, **common)
+        return play_networks(*players, on_progress=display.on_progress, pool=pool, **common)
 
 
 def _remove_unused(folder: Path) -> None:
