@@ -64,7 +64,7 @@ command("genmove", takes=1)(lambda session, arguments: play_best(session, colour
 def reg_genmove(session: Session, arguments: list[str]) -> str:
     """Chooses a move without playing it or resigning, and without the random draw of a rank that is set."""
     decision = session.decide(session.engine.genmove(session.engine.request(colour(arguments[0])), play=False))
-    return session.vertex(decision.point)
+    return session.engine.game.vertex(decision.point)
 
 
 @command("kata-search", takes=1)
@@ -93,7 +93,7 @@ def play_best(session: Session, player: int, *, cleanup: bool = False) -> str:
 
 def answer_of(session: Session, decision: "Decision") -> str:
     """Returns the answer to the client."""
-    return "resign" if decision.resign else session.vertex(decision.point)
+    return "resign" if decision.resign else session.engine.game.vertex(decision.point)
 
 
 def commit(session: Session, decision: "Decision") -> str:
@@ -122,7 +122,7 @@ def final_status_list(session: Session, arguments: list[str]) -> str:
         raise GtpError(SYNTAX_ERROR, f"expected {', '.join(_STATUSES)}, got {arguments[0]!r}")
     with refusing_as(_CANNOT_SCORE):
         groups = session.wait(session.engine.statuses())[arguments[0]]
-    return "\n".join(" ".join(session.vertex(point) for point in group) for group in groups)
+    return "\n".join(" ".join(session.engine.game.vertex(point) for point in group) for group in groups)
 
 
 @command("gtp_engine-solve", takes=(1, 64))
@@ -189,7 +189,7 @@ command("gg-undo", takes=(0, 1))(
 
 def take_back(session: Session, count: int) -> None:
     """Takes moves back; handicap and set-up stones are not moves."""
-    if count > len(session.game.moves):
+    if count > len(session.engine.game.moves):
         raise GtpError("cannot undo")
     for _ in range(count):
         session.engine.undo()
@@ -211,7 +211,7 @@ def set_up(session: Session, stones: list[tuple[int, int]]) -> None:
         session.engine.set_up(black, white)
 
 
-command("showboard")(lambda session, arguments: f"\n{session.game}")
+command("showboard")(lambda session, arguments: f"\n{session.engine.game}")
 
 
 @command("clear_cache")
@@ -236,7 +236,7 @@ def place_free_handicap(session: Session, arguments: list[str]) -> str:
 def set_free_handicap(session: Session, arguments: list[str]) -> None:
     expect_empty(session)
     points = [point(session, word, BAD_VERTEX_LIST, may_pass=False) for word in arguments]
-    if len(points) < 2 or len(set(points)) < len(points) or len(points) >= session.game.area:
+    if len(points) < 2 or len(set(points)) < len(points) or len(points) >= session.engine.game.area:
         raise GtpError(BAD_VERTEX_LIST, "expected at least two different points, with at least one point left empty")
     with refusing_as(BAD_VERTEX_LIST):
         place(session, points)
@@ -253,14 +253,14 @@ def place_count(session: Session, arguments: list[str], choose: Callable[[int, i
 
 def expect_empty(session: Session) -> None:
     """Raises GtpError if there is a stone on the board, or has been a move."""
-    if session.game.moves or session.game.setup_stones:
+    if session.engine.game.moves or session.engine.game.setup_stones:
         raise GtpError("board not empty")
 
 
 def place(session: Session, points: list[int]) -> str:
     """Places the stones and returns their vertices."""
     session.engine.place_handicap(points)
-    return " ".join(session.vertex(point) for point in points)
+    return " ".join(session.engine.game.vertex(point) for point in points)
 
 
 # The ruleset, by name and by parts as KataGo names them.
@@ -359,7 +359,7 @@ def printsgf(session: Session, arguments: list[str]) -> str | None:
     """Returns the game so far as SGF, or writes it to a file that does not exist yet."""
     from ...go.sgf import GameRecord, write_sgf
 
-    record = GameRecord.from_game(session.game)
+    record = GameRecord.from_game(session.engine.game)
     if not arguments or arguments[0] == "-":
         return record.to_sgf()
     with refusing_as("cannot write file"):

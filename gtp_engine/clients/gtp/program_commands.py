@@ -141,7 +141,7 @@ def kgs_chat(session: Session, arguments: list[str]) -> str:
     if report is None or not report.moves:
         return f"I am gtp_engine {VERSION}"
     best = report.moves[0]
-    variation = " ".join(session.vertex(point) for point in best.pv)
+    variation = " ".join(report.vertex(point) for point in best.pv)
     visits = plural(report.visits, "visit")
     return f"win rate {report.winrate:.0%}, score {report.lead:+.1f}, {visits}, expecting {variation}"
 

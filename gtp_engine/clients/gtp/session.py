@@ -19,12 +19,11 @@ from ...base.fields import Range
 from ...base.log import NOTICE
 from ...base.messages import plural
 from ...base.system import EXIT_INTERRUPTED
-from ...go.coords import PASS, parse_colour, parse_vertex, vertex
+from ...go.coords import PASS, parse_colour, parse_vertex
 from .lines import ClientGoneError, Command, Inbox, Output, opening, response
 
 if TYPE_CHECKING:
     from ...engine.engine import Decision, Engine
-    from ...go.game import Game
     from ...search.report import SearchReport
 
 logger = logging.getLogger(__name__)
@@ -78,11 +77,6 @@ class Session:
         self._watch_engine()
 
     @property
-    def game(self) -> "Game":
-        """The game being played."""
-        return self.engine.game
-
-    @property
     def last_report(self) -> "SearchReport | None":
         """The report on the last search or analysis, if it belongs to the game being played."""
         return self._report if self._reported_game == self.engine.games_begun else None
@@ -90,10 +84,6 @@ class Session:
     @last_report.setter
     def last_report(self, report: "SearchReport | None") -> None:
         self._report, self._reported_game = report, self.engine.games_begun
-
-    def vertex(self, point: int) -> str:
-        """Returns GTP's name of a point on the current board."""
-        return vertex(point, self.engine.width, self.engine.height)
 
     def close(self) -> bool:
         """Closes the engine; returns False if its thread is still busy after a moment (most likely compiling)."""
