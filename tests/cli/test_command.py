@@ -78,7 +78,7 @@ def test_options_are_under_their_headings_the_common_ones_first() -> None:
 
 def test_no_option_of_the_program_is_lost_in_the_sections() -> None:
     for name, found in all_commands().items():
-        context = click.Context(found)
+        context = click.Context(found, **main.context_settings)  # click keeps the help option for other tests
         shown = [names for records in found.sections(context).values() for names, _ in records]
         visible = [param for param in found.get_params(context) if isinstance(param, click.Option) and not param.hidden]
         assert len(shown) == len(visible) and all(shown), name
