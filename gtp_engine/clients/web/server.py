@@ -438,7 +438,7 @@ class _Socket(_Handler, WebSocketHandler):
         """Sends an answer to this page alone."""
         if answer is not None:
             with contextlib.suppress(WebSocketClosedError):  # the page may be gone by now
-                await self.write_message(json.dumps(answer))
+                await self.write_message(json.dumps(answer, allow_nan=False))
 
     def on_close(self) -> None:
         self.server.leave(self)
@@ -454,7 +454,7 @@ class _Socket(_Handler, WebSocketHandler):
     def _send(self, sent: "asyncio.Future[None] | None" = None) -> None:
         is_open = sent is None or not (sent.cancelled() or sent.exception())
         if is_open and self._waiting:
-            text = json.dumps({"type": "state", "parts": self._waiting}, separators=(",", ":"))
+            text = json.dumps({"type": "state", "parts": self._waiting}, allow_nan=False, separators=(",", ":"))
             self._waiting = {}
             try:
                 self._sending = self.write_message(text)
