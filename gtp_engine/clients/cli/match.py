@@ -216,10 +216,10 @@ def _play(options: MatchOptions, display: "MatchDisplay") -> "MatchResult":
         "concurrency": options.concurrency or NETWORK_CONCURRENCY,
         "threads": options.threads or available_cpus(),
     }
-    players = (
+    players = [
         NetworkPlayer(network, default_parameters(network).with_values(values) if values else None)
         for network, values in zip(options.networks, (options.set_a, options.set_b), strict=True)
-    )
+    ]
     with cluster_at(options.cluster) as pool:
         if pool:
             pool.prepare(with_gpus=options.device != "cpu")
