@@ -112,7 +112,7 @@ class Plan:
         self._done += work
         self._visits += work * (self.limits.visits or 0)
         self.left[stage] = max(0.0, self.left[stage] - work)
-        if self._fixed is None and stage != "again" and any(self.left.values()):  # its limits hold for all of it
+        if self._fixed is None and stage != "again" and any(self.left.values()):  # those of "again" hold for all of it
             fitting, now = self._fitting, self.limits.visits or 1
             if not 1 / _NOTABLE < fitting / now < _NOTABLE:
                 self.limits = Limits(fitting)

@@ -16,7 +16,7 @@ from .database import Change, Database
 POINTS = 100.0  # a rank
 _SCALE = 400 / math.log(10)  # points in a unit of Glicko-2 (step 2)
 _VOLATILITY, _TAU = 0.06, 0.5  # of a new player, and how fast it changes: 0.3 to 1.2 are reasonable (step 1)
-_TOLERANCE = 1e-9  # (step 5)
+_TOLERANCE = 1e-9  # of the logarithm of the squared volatility (step 5 has 1e-6)
 # The standard deviations of what is not known from games. People who name their rank may use another scale: 350 is
 # Glickman's for a player without a rating. Those who do not may have any rank: that of a uniform distribution.
 _OF_A_NAMED_RANK, _OF_AN_UNKNOWN_ONE = 350.0, POINTS * len(RANKS) / math.sqrt(12)
