@@ -66,6 +66,7 @@ def test_labels_are_what_the_teacher_says_of_the_positions(experiment: ModuleTyp
         assert np.abs(own - each.ownership.ravel()).max() < 0.01
 
 
+@pytest.mark.slow
 def test_it_teaches_a_network(experiment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pieces = tmp_path / "pieces"  # which does not exist
     run(experiment, monkeypatch, "positions", pieces / "a.shard", "--played", 60, "--board-size", 7)

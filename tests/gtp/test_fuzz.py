@@ -2,13 +2,15 @@
 
 from random import Random
 
+import pytest
 from fuzz_gtp import fuzz, parse, raw_line
 
 from gtp_engine.clients.gtp.lines import parse_line
 
 
-def test_strange_lines_get_their_responses() -> None:
-    fuzz(0, 1000, seed=2)
+@pytest.mark.parametrize("lines", [250, pytest.param(1000, marks=pytest.mark.slow)])
+def test_strange_lines_get_their_responses(lines: int) -> None:
+    fuzz(0, lines, seed=2)
 
 
 def test_two_readings_of_lines_agree() -> None:

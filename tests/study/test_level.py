@@ -59,7 +59,11 @@ def test_the_level_is_that_of_the_ranks_that_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "moves"), [("kyu_9x9.sgf", {"H6", "A7", "C8"}), ("kyu_13x13_four_stones.sgf", {"F3", "C5", "B4"})]
+    ("name", "moves"),
+    [
+        ("kyu_9x9.sgf", {"H6", "A7", "C8"}),
+        pytest.param("kyu_13x13_four_stones.sgf", {"F3", "C5", "B4"}, marks=pytest.mark.slow),
+    ],
 )
 def test_the_lesson_names_blunders_of_a_kyu_that_did_not_change_a_strong_players_win_rate(
     name: str, moves: set[str], monkeypatch: pytest.MonkeyPatch

@@ -71,6 +71,7 @@ def test_ranks_have_names() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_two_masters_are_dan_players_by_a_whole_game_only() -> None:
     record = read_sgf(SAMPLES / "ear-reddening-1846.sgf")
     worker = worker_of()
