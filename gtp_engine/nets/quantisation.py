@@ -193,8 +193,6 @@ def round_network(network: StoredNetwork, positions: Sequence[Positions]) -> Sto
     Raises:
         UserError: The network has no matrices, or as `quantise`.
     """
-    import torch
-
     folded = fold_norms(network)
     layers = dict(_layers(network.config, leave_out=0))
     if not any(_kind_of(shape) == MATRICES for shape in layers.values()):
@@ -205,8 +203,7 @@ def round_network(network: StoredNetwork, positions: Sequence[Positions]) -> Sto
         # A norm that is folded into a convolution would change the multiples.
         if _kind_of(shape) != WINDOWS and np.array_equal(folded[f"{path}.weight"], network.values[f"{path}.weight"])
     }
-    rounded = {name: torch.from_numpy(value).bfloat16() for name, value in network.values.items() if value.ndim > 1}
-    values = {**network.values, **{name: value.float().numpy() for name, value in rounded.items()}}
+    values = {name: _as_bfloat16(value) if value.ndim > 1 else value for name, value in network.values.items()}
     for part in _parts(weights):
         for path, layer in _round_part(network, positions, part, for_file=True).items():
             values[f"{path}.weight"] = layer.integers * layer.scales.reshape(-1, *[1] * (layer.integers.ndim - 1))
@@ -221,6 +218,13 @@ def _next_powers(scales: np.ndarray) -> np.ndarray:
     mantissas, exponents = np.frexp(scales)
     powers = np.ldexp(np.float32(1), exponents - (mantissas == 0.5)).astype(np.float32)
     return np.where(scales >= np.finfo(np.float32).tiny, powers, np.float32(0))
+
+
+def _as_bfloat16(values: np.ndarray) -> np.ndarray:
+    """Returns float32 values rounded to bfloat16."""
+    import torch
+
+    return torch.from_numpy(values).bfloat16().float().numpy()
 
 
 def _parts(weights: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:

@@ -142,17 +142,19 @@ def find_goal(
     following = problem.node.next
     solution = None if following is None or following.move is None else following.move
     enclosed = [] if solution is None or solution.colour != game.to_move else groups[:_MOST_ENCLOSED]
-    readings = [*groups, *enclosed]
-    for number, points in enumerate(readings):
+    count = len(groups) + len(enclosed)
+    for number, points in enumerate(groups, 1):
         if stop.is_set():
             return None
-        report(number + 1, len(readings))
-        if number < len(groups):
-            with suppress(UserError):  # it is too large to be read
-                found = solve(game, points, seconds=seconds if named else seconds / 4, stop=stop)
-                if (goal := goal_of(found, game.to_move)) is not None:
-                    return goal
-            continue
+        report(number, count)
+        with suppress(UserError):  # it is too large to be read
+            found = solve(game, points, seconds=seconds if named else seconds / 4, stop=stop)
+            if (goal := goal_of(found, game.to_move)) is not None:
+                return goal
+    for number, points in enumerate(enclosed, len(groups) + 1):
+        if stop.is_set():
+            return None
+        report(number, count)
         goal = _enclosed_goal(game, points, seconds / 8, stop)
         moves = () if goal is None else goal.solution.answers[game.to_move].moves
         if solution is not None and solution.point in moves and len(moves) <= _MOST_SOLUTIONS:
