@@ -34,10 +34,10 @@ _LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
 _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE, _LARGEST_SHARE = 0.1, 0.5
 # The excess of moves over their budgets is the median of the last 5: one slow start must not count for long. The
-# reserve follows the largest of the last 20, about half a game on 9x9. The usual part of a budget is a mean of as many.
+# reserve follows the largest of the last 20, about half a game on 9x9; the usual part of a budget is also a mean of 20.
 _USUAL_MOVES, _MEASURED_MOVES = 5, 20
-# A search of new visits alone is settled after half of its time at the earliest (`batches._is_settled`). One that began
-# with many does not show that the next one will take less.
+# A search that begins with an empty tree cannot be settled before half of its time is over (`batches._is_settled`). One
+# that begins with many visits can, but that says nothing about the next one.
 _LEAST_PART = 0.5
 # Seconds per move. No more than this is set aside for lag.
 _LONGEST_LAG = 1.0

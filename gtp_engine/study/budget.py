@@ -112,7 +112,8 @@ class Plan:
         self._done += work
         self._visits += work * (self.limits.visits or 0)
         self.left[stage] = max(0.0, self.left[stage] - work)
-        if self._fixed is None and stage != "again" and any(self.left.values()):  # those of "again" hold for all of it
+        # The limits of the stage "again" stay the same throughout.
+        if self._fixed is None and stage != "again" and any(self.left.values()):
             fitting, now = self._fitting, self.limits.visits or 1
             if not 1 / _NOTABLE < fitting / now < _NOTABLE:
                 self.limits = Limits(fitting)

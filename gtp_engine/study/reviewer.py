@@ -246,7 +246,7 @@ class Reviewer:
         return replace(review, reasons=reasons | praised, praised=tuple(sorted(praised)))
 
     def _with_purposes(self, searches: Searches, positions: Positions, review: GameReview) -> GameReview:
-        """Returns a review that also says what the moves do that are no mistakes."""
+        """Returns the review with the purpose of each move that is not a mistake."""
         good = [move for move in review.moves if move.cost.lead < LEAST_POINTS]
         found = {move.number: find_purpose(searches, positions[move.number - 1], move.move) for move in good}
         return replace(review, reasons={**review.reasons, **found})

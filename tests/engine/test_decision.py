@@ -345,7 +345,7 @@ def test_a_count_that_wins_as_it_stands_ends_the_game_after_the_opponents_pass(w
 
 
 def test_a_pass_that_ends_the_game_is_worth_the_count(worker):
-    """Black would be 13.5 points behind by the count; a search in which White goes on sees another lead."""
+    """By the count Black loses by 13.5 points; a search in which White plays on finds another result."""
     game = after_a_pass(game_of(SETTLED, komi=20.5, to_move=WHITE))
     opposite = game.copy()
     opposite.to_move = WHITE

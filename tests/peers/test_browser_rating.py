@@ -40,7 +40,7 @@ def rated(asked: Any) -> Any:
     asked.select_option("#strength-dialog [name=rank]", "15k")
     asked.click("#strength-dialog [type=submit]")
     expect(asked.locator("#strength-dialog")).to_be_hidden()
-    wait_for_status(asked, "your turn")  # of the game against the opponent for the answer
+    wait_for_status(asked, "your turn")  # in the game against an opponent of that rank
     click(asked, "E5")
     expect(asked.locator("#facts")).to_contain_text("move 2")
     wait_for_status(asked, "your turn")
