@@ -273,7 +273,9 @@ class _Writer:
         values = self.values[name]
         order = np.argsort(floats.axes)
         values = np.ascontiguousarray(values.transpose(order), "<f4")
-        if values.shape != floats.shape or not math.isfinite(float(np.abs(values).sum())):
+        if values.shape != floats.shape:
+            raise UserError(f"{name} has the shape {values.shape}, but the config says {floats.shape}")
+        if not math.isfinite(float(np.abs(values).sum())):
             raise UserError(f"{name} contains NaN or infinite values")
         self.parts += [MARKER, values.tobytes(), b"\n"]
 

@@ -169,6 +169,9 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
     network.values["trunk.conv.weight"][0, 0, 0, 0] = np.nan
     with pytest.raises(ValueError, match=r"trunk\.conv\.weight contains NaN or infinite"):
         katago_bytes(network)
+    values = {**network.values, "trunk.conv.weight": np.zeros((8, 22, 5, 5), np.float32)}
+    with pytest.raises(ValueError, match=r"trunk\.conv\.weight has the shape \(5, 5, 22, 8\), but the config says"):
+        katago_bytes(replace(network, values=values))
 
 
 def test_what_a_version_cannot_say_is_not_written() -> None:
