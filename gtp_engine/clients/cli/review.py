@@ -13,7 +13,7 @@ import click
 from ...base.errors import UserError
 from ...base.fields import Text
 from ...base.interrupts import end_on_signals
-from ...base.messages import printable
+from ...base.messages import plural, printable
 from ...base.settings import like, setting
 from ...base.system import EXIT_INTERRUPTED
 from ...engine.settings import EngineSettings
@@ -142,7 +142,7 @@ def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) ->
         raise UserError(f"{record.source}: there are no moves to review")
     first, last = numbers or (1, None)
     if first > count:
-        raise UserError(f"{record.source}: there is no move {first}, the game has {count}")
+        raise UserError(f"{record.source}: there is no move {first}: the game has {plural(count, 'move')}")
     return range(first, min(count, last or count) + 1)
 
 
