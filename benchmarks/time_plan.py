@@ -20,6 +20,7 @@ import numpy as np
 from common import records_of
 
 from gtp_engine.engine import clock
+from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.sgf import GameRecord, SgfError, read_sgf_games
 from gtp_engine.search.evaluate.batch import load_network
 
@@ -60,12 +61,12 @@ def mean_doublings(undecided: list[bool], area: int, length: float, fraction: fl
     """Returns the mean binary logarithm of the seconds of a game's undecided moves; NaN if there are none."""
     clock._GAME_LENGTH, clock._LEAST_SHARE = length, 1 / fraction
     clocks, logarithms = clock.Clock(clock.TimeSettings("absolute", SECONDS)), []
-    for number, open_ in enumerate(undecided):
-        colour = 1 + number % 2
+    for number, is_undecided in enumerate(undecided):
+        colour = WHITE if number % 2 else BLACK
         budget = clocks.budget(colour, area, number)
         assert budget is not None
         clocks.charge(colour, budget, budget)
-        if open_:
+        if is_undecided:
             logarithms.append(math.log2(budget))
     return float(np.mean(logarithms)) if logarithms else math.nan
 
