@@ -458,9 +458,7 @@ class Engine(NotCopied, Closing):
                 limits = settings.move_limits(budget)
             style = PlayStyle(strength, cleanup, deterministic=not play)
             point, report = choose_move(worker, replace(request, limits=limits), style, judge)
-            # One visit of rollouts is a few random games: they must not decide to resign.
-            known = None if report.is_rough else strength
-            hopeless = is_hopeless(game, report, settings.resign_threshold, known)
+            hopeless = is_hopeless(game, report, settings.resign_threshold, strength)
             row = hopeless_row(hopeless_turns, game, colour) + 1 if hopeless else 0
             # Beginners, whom the weakest rank plays, are to see how a game is counted.
             may_resign = play and settings.resign and settings.rank != WEAKEST
