@@ -23,13 +23,12 @@ _NUMBERS = {
 SYSTEMS = tuple(_NUMBERS)
 _SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number of seconds")
 
-# Time is for moves that can still decide the game. It is planned for a game of this share of the board's area in moves
-# (162 on 19x19, 36 on 9x9), and, however long it already lasts, for at least this share as own moves (30 on 19x19, 7 on
-# 9x9) and this number on tiny boards. In games of professionals, 4-dan players and engines on 9x9, 13x13 and 19x19 (60
-# of each) moves of undecided positions get 0.11 to 0.26 doublings of time more so than by 0.55 and 1/6, the state of
-# November 2026 (benchmarks/time_plan.py).
-_GAME_LENGTH = 0.45
-_LEAST_SHARE, _LEAST_MOVES = 1 / 12, 5.0
+# The length of a game for which time is planned, as a share of the board's area: 200 moves on 19x19, 45 on 9x9. Games
+# are longer, but their last moves need little time, and searches whose result is settled end early.
+_GAME_LENGTH = 0.55
+# However long a game already lasts, time is planned for at least this share of the area as own moves (60 on 19x19, 13
+# on 9x9), and for at least this number of moves on tiny boards.
+_LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
 # The reserve for the way to the controller. On a busy machine, where moves are late, it grows up to a share that leaves
 # time to think, chosen by judgement.
 _LONGEST_RESERVE = 1.0
@@ -318,8 +317,9 @@ class Clock:
         overtime = seconds if count else settings.period if settings.has_overtime else 0.0
         # Not the sum: our count of the main time may be ahead of the controller's by some lag.
         usable = max(seconds, overtime)
-        # What a move costs beyond its budget is set aside for as many more moves as the board has points.
-        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * area, 0.0)
+        # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
+        possible = max(area - move_number / 2, area / 2)
+        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * possible, 0.0)
         moves = max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
         share = main / moves / side.usual_part
         if settings.has_overtime:

@@ -74,7 +74,7 @@ SECONDS = st.floats(1, 3600)
 
 @given(
     main=SECONDS, area=SIZES, strain=st.floats(0, 0.15), delayed=st.booleans(), reports=st.booleans(),
-    parts=st.lists(st.floats(0.01, 1)).map(lambda parts: [*parts, 1.0]),  # those that take it all show the overhead
+    parts=st.lists(st.floats(0.01, 1), min_size=1),
 )  # fmt: skip
 @settings(deadline=None)
 def test_absolute_time_lasts_for_a_game_that_fills_the_board_one_and_a_half_times(
@@ -125,13 +125,13 @@ def test_ten_seconds_for_a_whole_small_game_are_used_and_never_overrun():
 
 
 def test_the_time_that_moves_leave_is_spent_on_others():
-    """Every other move takes half of its budget: with equal shares 3.8 seconds would be left in the end."""
+    """Every other move takes half of its budget: with equal shares 13 seconds would be left in the end."""
     time = TimeSettings("absolute", 60)
     usual, early = (
         play_game(Clock(time), Referee(time), 30, 81, excess=0.0, lag=0.0, reports=False, parts=parts)
         for parts in ((1.0,), (0.5, 1.0))
     )
-    assert usual == pytest.approx(1.56, abs=0.01) and early == pytest.approx(1.63, abs=0.01)
+    assert usual == pytest.approx(8, abs=0.1) and early == pytest.approx(8.3, abs=0.1)
 
 
 def test_a_move_that_somebody_else_plays_on_the_clock_is_no_lag():
