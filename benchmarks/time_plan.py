@@ -5,8 +5,8 @@
 A plan is the length of a game as a share of the board's points, and the fraction of them for which at least time is
 planned as own moves (`clock._GAME_LENGTH`, `clock._LEAST_SHARE`): 0.45,12 is 0.45 and 1/12. Both players of each record
 share out an absolute time among its moves, and each takes its whole budget. Shown is how many doublings of time a move
-gets in the mean, compared with the first plan, while the network gives either player 5 to 95 %. What is left for long
-games and for a lag that no report shows is not measured here; it has to be before a plan is taken over.
+gets on average, compared with the first plan, while the network's win rate is between 5 and 95 %. This does not measure
+what is left for long games and for a lag that no report shows: measure that too before you adopt a plan.
 """
 
 import argparse

@@ -301,8 +301,9 @@ def _is_safe(game: Game, point: int) -> bool:
 _EARLIEST_RESIGNATION = 0.25
 # A handicap of n stones is a bad start by intention: this share of the board longer, n times.
 _HANDICAP_PATIENCE = 0.03
-# With fewer visits than this, as with hardly any time left, one has to be so many times as far behind: of 57 players of
-# 19x19 games whom single evaluations of b6c64-19x19 put 5 points behind in three turns 4 won, of 35 at 20 points none.
+# With fewer visits than this, as in time trouble, the engine must be this many times as far behind. In 110 games on
+# 19x19 single evaluations by b6c64-19x19 put 57 players 5 points behind three turns in a row, and 4 of them won; of the
+# 35 who were 20 points behind, none did.
 _FEW_VISITS, _PATIENCE_WITH_FEW = 16, 4.0
 # Some 50 moves of each of ten games at a time.
 _MOST_TURNS = 500
@@ -313,7 +314,7 @@ def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: St
 
     That is so if the win rate is below `threshold`, the player is too far behind for an accident to help, enough moves
     have been played for the board's size, and the report is not rough. Accidents help weak players more: they go on for
-    longer (`Strength.patience`). So does full strength after a few visits, which may be wrong.
+    longer (`Strength.patience`). So does full strength after only a few visits, which may be wrong.
     """
     far_behind = -sqrt(game.area) / 4  # 5 points on 19x19, 2 on 9x9
     if strength is not None:

@@ -178,7 +178,7 @@ def open_tree(
     line = tree.main_line
     played = [node for node in line if node.move is not None]
     if move is not None and move > len(played):
-        raise UserError(f"{path or tree.source}: there is no move {move}: the game has {plural(len(played), 'move')}")
+        raise UserError(f"{path or tree.source}: there is no move {move}; the game has {plural(len(played), 'move')}")
     # With what is set up before the next move.
     node = line[-1] if move is None or move == len(played) else played[move].parent or tree.root
     if move is not None:

@@ -152,7 +152,7 @@ def test_outputs_are_utf_8_whatever_the_names_and_the_terminal(tmp_path: Path) -
             "the curves are drawn as SVG, which browsers show; the",
         ),
         ("a.sgf", RECORD, ["--plot", "{folder}/c/b.svg"], "/c/b.svg: folder {folder}/c does not exist"),
-        ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6: the game has 5 moves"),
+        ("a.sgf", RECORD, ["--moves", "6-"], "a.sgf: there is no move 6; the game has 5 moves"),
         ("a.sgf", RECORD, ["--player", "Carl"], "a.sgf: no player 'Carl' in this game: Black is A, White is B"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict"], "a.sgf: tiny plays on boards up to 19x19"),
         ("a.sgf", b"(;SZ[21];B[aa])", ["--network", TINY, "--strict", "--html", "-"], "a.sgf: tiny plays on"),

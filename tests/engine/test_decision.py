@@ -401,7 +401,7 @@ def test_hopeless_means_far_behind_late_and_without_chances():
     assert is_hopeless(game, lost, 0.05)
     assert not is_hopeless(game, lost, 0.001)
     assert not is_hopeless(game, report_of(game, winrate=0.01, lead=-1.0), 0.05)
-    assert is_hopeless(game, replace(lost, visits=1), 0.05)  # without time to search it is lost too
+    assert is_hopeless(game, replace(lost, visits=1), 0.05)  # so far behind, one visit is enough
     assert not is_hopeless(game, replace(lost, visits=1, lead=-5.0), 0.05)
     assert is_hopeless(game, replace(lost, lead=-5.0), 0.05)
     assert not is_hopeless(game, replace(lost, is_rough=True), 0.05)

@@ -273,7 +273,8 @@ def test_a_lost_game_is_resigned_later_by_weaker_players() -> None:
         return [lead for lead in behind if is_hopeless(engine.game, behind[lead], 0.05, Strength(strength))]
 
     assert [resigns_at(strength) for strength in (0.0, 0.5, 1.0)] == [[20], [10, 20], [3, 10, 20]]
-    assert not is_hopeless(engine.game, behind[3], 0.05)  # at full strength one visit says little
+    # At full strength one visit says little.
+    assert [lead for lead in behind if is_hopeless(engine.game, behind[lead], 0.05)] == [10, 20]
 
 
 def fill_with_white(engine: Engine) -> None:

@@ -146,7 +146,7 @@ def test_position_after_moves() -> None:
     game = record.to_game(2)
     assert (len(game.moves), game.to_move, game.komi, game.rules) == (2, BLACK, 6.5, RULESETS["japanese"])
     assert len(record.to_game().moves) == len(record.to_game(3).moves) == 3
-    with pytest.raises(UserError, match="there is no move 4: the game has 3 moves"):
+    with pytest.raises(UserError, match="there is no move 4; the game has 3 moves"):
         record.to_game(4)
     assert record.to_game(0).stones().sum() == 0
     assert record.to_game(rules="aga").rules == record.to_game(rules=RULESETS["aga"]).rules == RULESETS["aga"]

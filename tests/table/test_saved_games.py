@@ -197,7 +197,7 @@ def test_a_game_ends_before_an_illegal_move(tmp_path: Path) -> None:
 
 
 def test_a_move_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no move 3: the game has 2 moves"):
+    with pytest.raises(UserError, match="there is no move 3; the game has 2 moves"):
         open_game(saved(tmp_path, record()), move=3)
 
 

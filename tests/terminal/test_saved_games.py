@@ -115,7 +115,7 @@ def test_one_line_for_a_game_that_cannot_go_on(tmp_path: Path) -> None:
         (str(text),): f"{text}: no game record found",
         ("nowhere.sgf",): f"no saved game 'nowhere.sgf': no such file, and none in {tmp_path}",
         (str(finished), "--move", "1"): f"{finished}: the game is on 9x9, not on 5x5; leave out --board-size",
-        (str(finished), "--move", "7"): f"{finished}: there is no move 7: the game has 1 move",
+        (str(finished), "--move", "7"): f"{finished}: there is no move 7; the game has 1 move",
         ("--resume",): f"no unfinished game in {tmp_path}",
         ("--sgf-dir", str(text)): f"Invalid value for '--sgf-dir': Folder '{text}' is a file.",
         ("--move", "3"): "--move needs a saved game: name its FILE, or add --resume",

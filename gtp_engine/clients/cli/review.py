@@ -142,7 +142,7 @@ def _numbers_of(record: "GameRecord", numbers: tuple[int, int | None] | None) ->
         raise UserError(f"{record.source}: there are no moves to review")
     first, last = numbers or (1, None)
     if first > count:
-        raise UserError(f"{record.source}: there is no move {first}: the game has {plural(count, 'move')}")
+        raise UserError(f"{record.source}: there is no move {first}; the game has {plural(count, 'move')}")
     return range(first, min(count, last or count) + 1)
 
 

@@ -380,7 +380,7 @@ class GameRecord:
         if moves is not None:
             Range(0, whole=True).parse("number of moves", moves, from_text=False)
             if moves > (count := len(self.moves)):
-                raise UserError(f"{self.source}: there is no move {moves}: the game has {plural(count, 'move')}")
+                raise UserError(f"{self.source}: there is no move {moves}; the game has {plural(count, 'move')}")
         game = self._new_game(rules)
         for played, move in enumerate(self._replay(self.main_line, game)):
             if played == moves and move is not None:
