@@ -1,12 +1,10 @@
 """Stones that look dead but cannot be captured: a network often takes the smaller side of a seki for dead."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import UserError
 from ..go.coords import EMPTY, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
@@ -14,7 +12,7 @@ from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, n
 from ..solver import ahead
 from ..solver.local_board import ATTACKER, NO_KO
 from ..solver.moves import FAILED
-from ..solver.part import Part, find_part
+from ..solver.part import closed_parts
 from ..solver.reading import Memory, Position, Reading
 
 # Empty points of the part in which a chain is read, and positions for it in all, about a tenth of a second's.
@@ -33,32 +31,24 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     ready (`solver.ahead`): compiling it begins here, but nobody waits for it, since a clock may be running.
     """
     stones, proven, taken = game.stones(), proven_owners(game), set(cells_of(dead, game.width))
-    readable: list[tuple[Region, Part]] = []
-    for chain in find_regions(stones):
-        if chain.cells[0] in taken and proven[chain.cells[0]] == EMPTY:
-            part = _closed_part(game, points_of(chain.cells, game.width)[0])
-            if part is not None:
-                readable.append((chain, part))
-    if not readable:
+    chains = {
+        points_of(chain.cells, game.width)[0]: chain
+        for chain in find_regions(stones)
+        if chain.cells[0] in taken and proven[chain.cells[0]] == EMPTY
+    }
+    parts = closed_parts(game, chains, _MOST_EMPTY, nearest=True)
+    if not parts:
         return set()
     if not ahead.is_ready():
         ahead.begin()
         return set()
     memory = Memory()
     found: set[Cell] = set()
-    for chain, part in readable:
+    for point, part in parts.items():
         reading = Reading(memory, part, ATTACKER, _NOBODY)
-        if _fails(reading) or _lives_again(game, chain, reading, memory):
-            found.update(chain.cells)
+        if _fails(reading) or _lives_again(game, chains[point], reading, memory):
+            found.update(chains[point].cells)
     return set(points_of(_with_neighbours(stones, taken, found), game.width))
-
-
-def _closed_part(game: Game, point: int) -> Part | None:
-    """Returns the part in which the chain on a point is read; None if it is too large."""
-    with suppress(UserError):
-        part = find_part(game, [point], _MOST_EMPTY, nearest=True)
-        return None if part.is_open else part
-    return None
 
 
 def _fails(reading: Reading, position: Position | None = None, spent: int = 0) -> bool:
@@ -92,8 +82,7 @@ def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) ->
         if captured.is_legal(point):
             again = captured.copy()
             again.play(chain.colour, point)
-            part = _closed_part(again, point)
-            if part is not None:
+            for part in closed_parts(again, [point], _MOST_EMPTY, nearest=True).values():
                 reading = Reading(memory, part, ATTACKER, _NOBODY)
                 if _fails(reading, spent=spent):
                     return True

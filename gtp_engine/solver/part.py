@@ -5,12 +5,13 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import UserError
-from ..go.coords import BLACK, EMPTY, WHITE, opponent
+from ..go.coords import EMPTY, opponent
 from ..go.game import Game
 from ..go.life import proven_owners
 from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
@@ -86,7 +87,7 @@ def _colour_of(game: Game, wanted: Collection[Cell]) -> int:
     return colours.pop()
 
 
-def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int = MOST_EMPTY) -> Part:
+def _find_part(side: "_Side", wanted: Collection[Cell], most_empty: int) -> Part:
     for empty in range(most_empty, 0, -1):
         cells = _Growth(side, wanted, empty).cells
         if (grid := _Grid.around(cells)) is not None:
@@ -102,6 +103,8 @@ class _Side:
         self.stones, self.proven = game.stones(), proven_owners(game)
         chains = [region for region in find_regions(self.stones) if region.colour != EMPTY]
         self.chain_of = {cell: region.cells for region in chains for cell in region.cells}
+        found = {region.cells[0]: find_liberties(region.cells, self.stones) for region in chains}
+        self.liberties_of = {cell: found[chain[0]] for cell, chain in self.chain_of.items()}
         self.costs = np.ones(self.stones.shape, np.int64) if nearest else self._step_costs(chains)
 
     def _step_costs(self, chains: Iterable[Region]) -> NDArray[np.int64]:
@@ -114,7 +117,7 @@ class _Side:
         for chain in chains:
             if chain.colour == self.defender:
                 own.update(chain.cells)
-            elif len(find_liberties(chain.cells, self.stones)) > _WEAK:
+            elif len(self.liberties_of[chain.cells[0]]) > _WEAK:
                 other.update(chain.cells)
         own_steps, other_steps = (_distances(self.stones, cells) for cells in (own, other))
         return np.where(own_steps < other_steps, 1, np.where(own_steps == 1, 2, 4))
@@ -125,9 +128,9 @@ class _Growth:
 
     def __init__(self, side: _Side, wanted: Collection[Cell], most_empty: int) -> None:
         self.cells: set[Cell] = set()
-        self._stones, self._most_empty = side.stones, most_empty
-        self._proven, self._chain_of, self._costs = side.proven, side.chain_of, side.costs
-        self._defender = side.defender
+        self._stones, self._most_empty, self._defender = side.stones, most_empty, side.defender
+        self._proven, self._costs = side.proven, side.costs
+        self._chain_of, self._liberties_of = side.chain_of, side.liberties_of
         self._queue: list[tuple[int, int, Cell]] = []
         self._cost = 0  # of the cell that was taken from the queue last
         self._empty = 0
@@ -169,7 +172,7 @@ class _Growth:
 
     def _add_weak(self, chain: list[Cell]) -> None:
         """Adds a chain of the opponent's with its liberties, if they are few and there is room."""
-        liberties = find_liberties(chain, self._stones)
+        liberties = self._liberties_of[chain[0]]
         new = liberties - self.cells
         if len(liberties) <= _WEAK and self._empty + len(new) <= self._most_empty:
             self._empty += len(new)
@@ -183,10 +186,8 @@ class _Growth:
         for cell in self.cells:
             for near in neighbours(cell, self._stones.shape):
                 is_other = self._stones[near] == opponent(self._defender) and near not in self.cells
-                if is_other and self._proven[near] == EMPTY:
-                    chain = self._chain_of[near]
-                    if find_liberties(chain, self._stones) <= self.cells:
-                        yield chain
+                if is_other and self._proven[near] == EMPTY and self._liberties_of[near] <= self.cells:
+                    yield self._chain_of[near]
 
 
 def _distances(stones: NDArray[np.int8], cells: Iterable[Cell]) -> NDArray[np.int64]:
@@ -277,7 +278,7 @@ def find_way_out(game: Game, points: Iterable[int]) -> int | None:
         return _distances(side.stones, [(row, column) for row, column in np.argwhere(side.stones == colour).tolist()])
 
     own_steps, other_steps = steps(side.defender), steps(opponent(side.defender))
-    liberties = find_liberties([one for cell in wanted for one in side.chain_of[cell]], side.stones)
+    liberties = set[Cell]().union(*(side.liberties_of[cell] for cell in wanted))
     origin = {cell: cell for cell in sorted(liberties) if other_steps[cell] > 1}
     reached = [*origin]
     for cell in reached:
@@ -291,16 +292,30 @@ def find_way_out(game: Game, points: Iterable[int]) -> int | None:
     return points_of([origin[outside]], game.width)[0]
 
 
+def closed_parts(
+    game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY, *, nearest: bool = False
+) -> dict[int, Part]:
+    """Returns the parts as `find_part` does, by the points of chains, of those chains whose part is not open."""
+    side = cache(lambda colour: _Side(game, colour, nearest=nearest))
+    found = {}
+    for point in points:
+        wanted = cells_of([point], game.width)
+        with suppress(UserError):  # too large
+            part = _find_part(side(_colour_of(game, wanted)), wanted, most_empty)
+            if not part.is_open:
+                found[point] = part
+    return found
+
+
 def enclosed_groups(game: Game) -> list[tuple[int, ...]]:
     """Returns the largest chain, as its points, of each group that can be read in a closed part and is not proven."""
-    sides = {colour: _Side(game, colour) for colour in (BLACK, WHITE)}
-    groups: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
+    proven, chains = proven_owners(game), dict[int, tuple[int, ...]]()
     for region in find_regions(game.stones()):
-        if region.colour == EMPTY or sides[region.colour].proven[region.cells[0]] != EMPTY:
-            continue
-        with suppress(UserError):  # too large
-            part = _find_part(sides[region.colour], region.cells[:1])
-            key = region.colour, frozenset(part.points.values())
-            if not part.is_open:
-                groups[key] = max(groups.get(key, ()), tuple(points_of(region.cells, game.width)), key=len)
+        if region.colour != EMPTY and proven[region.cells[0]] == EMPTY:
+            chain = tuple(points_of(region.cells, game.width))
+            chains[chain[0]] = chain
+    groups: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
+    for point, part in closed_parts(game, chains).items():
+        key = part.defender, frozenset(part.points.values())
+        groups[key] = max(groups.get(key, ()), chains[point], key=len)
     return list(groups.values())
