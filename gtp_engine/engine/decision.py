@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import takewhile
 from math import sqrt
 from typing import TypeAlias
@@ -92,6 +93,11 @@ class _Choice:
         """Whether a pass ends the game with a count that the search does not know."""
         return self._passed.is_over and not self._to_capture
 
+    @cached_property
+    def _dead(self) -> frozenset[int]:
+        """The stones that the judge takes for dead in the position."""
+        return self._judge.with_dead(self._request).dead
+
     def choose(self) -> tuple[int, SearchReport]:
         """Returns the point to play, and the report behind it."""
         may_be_won = self._game.passes > 0 and self._game.rules.stones_stand
@@ -114,8 +120,8 @@ class _Choice:
         before = report
         is_for_equals = self._request.parameters is None or not self._request.parameters.playout_doubling_advantage
         if self._judge is not self._worker or report.visits < self._look_visits or not is_for_equals:
-            before = self._look(self._request)
-        after = self._look(_with_opponent_to_move(self._request))
+            before = self._look(replace(self._request, dead=self._dead))
+        after = self._look(self._judge.with_dead(_with_opponent_to_move(self._request)))
         lead, winrate = self._after_pass(before, after)
         if not self._is_pass_free(before, lead, winrate):
             return (self._instead_of_pass(report, before, lead) if choice == PASS else choice), report
@@ -188,7 +194,7 @@ class _Choice:
         if self._needs_count and not self._draws:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))
         request = replace(self._request, limits=limits, root_moves=root_moves, ownership=True)
-        return request if self._style.cleanup or self._style.strength else self._judge.with_dead(request)
+        return request if self._style.cleanup or self._style.strength else replace(request, dead=self._dead)
 
     def _search(self, request: SearchRequest) -> SearchReport:
         """Searches in the tree of the game; below full strength afresh, since the tree may know too much."""
@@ -218,7 +224,7 @@ class _Choice:
         is_timed = request.limits.seconds is not None or request.is_stopped
         seconds = max(self._seconds_of_look(), _LEAST_SECONDS_OF_LOOK) if is_timed else None
         limits = Limits(self._look_visits, seconds)
-        return self._judge.look(self._judge.with_dead(replace(request, limits=limits, stop=None)))
+        return self._judge.look(replace(request, limits=limits, stop=None))
 
     @property
     def _look_visits(self) -> int:
