@@ -1,12 +1,13 @@
 """How much main time moves get while the game is undecided, for several plans of its length.
 
-    python benchmarks/time_plan.py dan19.zip games.sgf --network g170-b6c96 [--games 80] [--plans 0.55,6 0.45,12]
+    python benchmarks/time_plan.py dan19.zip games.sgf --network g170-b6c96 [--games 80] [--plans 0.55,6,0 0.45,12,0.1]
 
-A plan is the length of a game as a share of the board's points, and the fraction of them for which at least time is
-planned as own moves (`clock._GAME_LENGTH`, `clock._LEAST_SHARE`): 0.45,12 is 0.45 and 1/12. Both players of each record
-share out an absolute time among its moves, and each takes its whole budget. Shown is how many doublings of time a move
-gets on average, compared with the first plan, while the network's win rate is between 5 and 95 %. This does not measure
-what is left for long games and for a lag that no report shows: measure that too before you adopt a plan.
+A plan is the length of a game as a share of the board's points, the fraction of them for which at least time is planned
+as own moves, and the part of the main time that is spread evenly (`clock._GAME_LENGTH`, `clock._LEAST_SHARE`,
+`clock._EVEN_PART`): 0.45,12,0.1 is 0.45, 1/12 and 0.1. Both players of each record share out an absolute time among its
+moves, and each takes its whole budget. Shown is how many doublings of time a move gets on average, compared with the
+first plan, while the network's win rate is between 5 and 95 %. This does not measure what is left for long games and
+for a lag that no report shows: measure that too before you adopt a plan.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--network", required=True, help="a file or a name")
     parser.add_argument("--member", default="", help="only members of archives whose names begin with this")
     parser.add_argument("--games", type=int, default=80, help="of each file (default: 80)")
-    parser.add_argument("--plans", nargs="+", default=["0.55,6", "0.45,12"], metavar="LENGTH,N")
+    parser.add_argument("--plans", nargs="+", default=["0.55,6,0", "0.45,12,0.1"], metavar="LENGTH,N,PART")
     options = parser.parse_args()
     plans = [tuple(map(float, plan.split(","))) for plan in options.plans]
     with load_network(options.network, threads=1) as network:
@@ -58,9 +59,9 @@ def even_games(path: Path, member: str) -> Iterator[GameRecord]:
     return (record for record in records if record.moves and not record.handicap)
 
 
-def mean_doublings(undecided: list[bool], area: int, length: float, fraction: float) -> float:
+def mean_doublings(undecided: list[bool], area: int, length: float, fraction: float, even_part: float) -> float:
     """Returns the mean binary logarithm of the seconds of a game's undecided moves; NaN if there are none."""
-    clock._GAME_LENGTH, clock._LEAST_SHARE = length, 1 / fraction
+    clock._GAME_LENGTH, clock._LEAST_SHARE, clock._EVEN_PART = length, 1 / fraction, even_part
     clocks, logarithms = clock.Clock(clock.TimeSettings("absolute", SECONDS)), []
     for number, is_undecided in enumerate(undecided):
         colour = WHITE if number % 2 else BLACK

@@ -23,12 +23,16 @@ _NUMBERS = {
 SYSTEMS = tuple(_NUMBERS)
 _SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number of seconds")
 
-# The length of a game for which time is planned, as a share of the board's area: 200 moves on 19x19, 45 on 9x9. Games
-# are longer, but their last moves need little time, and searches whose result is settled end early.
-_GAME_LENGTH = 0.55
-# However long a game already lasts, time is planned for at least this share of the area as own moves (60 on 19x19, 13
-# on 9x9), and for at least this number of moves on tiny boards.
-_LEAST_SHARE, _LEAST_MOVES = 1 / 6, 5.0
+# Time is for moves that can still decide the game. It is planned for a game of this share of the board's area in moves
+# (162 on 19x19, 36 on 9x9), and, however long it already lasts, for at least this share as own moves (30 on 19x19, 7 on
+# 9x9) and this number on tiny boards. In games of professionals, 4-dan players and engines on 9x9, 13x13 and 19x19 (60
+# of each) moves of undecided positions get 0.02 to 0.13 doublings of time more so than by 0.55, 1/6 and no even part
+# (benchmarks/time_plan.py, November 2026).
+_GAME_LENGTH = 0.45
+_LEAST_SHARE, _LEAST_MOVES = 1 / 12, 5.0
+# This part of the main time is spread evenly over a game in which each side fills the board, so that late moves get
+# some time, and a lag that nothing has shown costs no game.
+_EVEN_PART = 0.1
 # The reserve for the way to the controller. On a busy machine, where moves are late, it grows up to a share that leaves
 # time to think, chosen by judgement.
 _LONGEST_RESERVE = 1.0
@@ -169,6 +173,8 @@ class _Side:
 
     settings: TimeSettings
     left: TimeLeft  # what is left at the beginning of the next move
+    # The main time of which a part is spread evenly: that of the settings, or a report that does not follow the count.
+    planned: float
     # Seconds by which the last moves exceeded their budgets.
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
     # The parts of their budgets that the last moves took; two whole ones come before the first.
@@ -206,12 +212,23 @@ class _Side:
         lateness = (excess - self._usual_excess for excess in self.excesses)
         return max((least + late for late in lateness if 0 < late <= most - least), default=least)
 
+    def main_share(self, seconds: float, given: float, area: int, move_number: int) -> float:
+        """Returns the part of these seconds of main time to spend on a move; each move is given some besides."""
+        # What moves cost beyond what they are given is set aside even for a game in which each side fills the board.
+        cost = max(self.overhead, _EVEN_PART * self.planned / area)
+        possible = max(area - move_number / 2, area / 2)
+        main = max(seconds - max(cost - given, 0.0) * possible, 0.0)
+        moves = max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
+        return main / moves / self.usual_part
+
     def report(self, seconds: float) -> None:
         """Measures the lag by the seconds of main time that the controller reports."""
         late = 0.0 if self.counted is None else self.counted - seconds
-        if self.late + late < -1:  # more than we have counted: it is another game
-            self.moves, self.late = 0, 0.0
-        elif late <= _LONGEST_DELAY:
+        if self.counted is None or late > _LONGEST_DELAY:
+            self.planned = seconds
+        elif self.late + late < -1:  # more than we have counted: it is another game
+            self.planned, self.moves, self.late = seconds, 0, 0.0
+        else:
             self.late += late
         self.counted = seconds
 
@@ -231,7 +248,7 @@ class Clock:
 
     def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
         self._settings = settings
-        self._sides = {colour: _Side(settings, settings.full) for colour in (BLACK, WHITE)}
+        self._sides = {colour: _Side(settings, settings.full, settings.main) for colour in (BLACK, WHITE)}
 
     @property
     def settings(self) -> TimeSettings:
@@ -242,7 +259,7 @@ class Clock:
     def settings(self, settings: TimeSettings) -> None:
         if settings != self._settings:
             for side in self._sides.values():
-                side.counted, side.moves, side.late = None, 0, 0.0
+                side.counted, side.planned, side.moves, side.late = None, settings.main, 0, 0.0
         self._settings = settings
         self.restart()
 
@@ -271,7 +288,10 @@ class Clock:
         side = self._sides[colour]
         if self._settings.system == "none":
             side.settings = TimeSettings("absolute") if count == 0 else TimeSettings("canadian", 0.0, seconds, count)
-        side.left = side.settings.reported(seconds, count)
+        reported, counted = side.settings.reported(seconds, count), side.left
+        # A report of hardly more than we have counted is rounded up.
+        is_rounded = 0 < counted.seconds < reported.seconds < counted.seconds + 1 and counted.stones == reported.stones
+        side.left = counted if is_rounded else reported
         if count == 0 or not side.settings.has_overtime:
             side.report(seconds)
 
@@ -317,17 +337,14 @@ class Clock:
         overtime = seconds if count else settings.period if settings.has_overtime else 0.0
         # Not the sum: our count of the main time may be ahead of the controller's by some lag.
         usable = max(seconds, overtime)
-        # What a move costs beyond its budget is set aside even for a game in which each side fills the board.
-        possible = max(area - move_number / 2, area / 2)
-        main = 0.0 if count else max(seconds - side.reserve(usable) - side.overhead * possible, 0.0)
-        moves = max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
-        share = main / moves / side.usual_part
         if settings.has_overtime:
             stones = (count or settings.count) if settings.system == "canadian" else 1
-            share += (overtime - side.reserve(overtime)) / stones
+            given = (overtime - side.reserve(overtime)) / stones
         elif settings.main_cap is not None:  # what is above the cap would be cut off
-            share += max(settings.increment, usable + settings.increment - settings.main_cap)
+            given = max(settings.increment, usable + settings.increment - settings.main_cap)
         else:
-            share += settings.increment
+            given = settings.increment
+        main = 0.0 if count else seconds - side.reserve(usable)
+        share = given + side.main_share(main, given, area, move_number)
         usable = usable if settings.move_cap is None else min(usable, settings.move_cap)
         return max(min(share, usable - side.reserve(usable)) - side.overhead, 0.0)
