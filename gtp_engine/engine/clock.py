@@ -26,12 +26,12 @@ _SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number 
 # Time is for moves that can still decide the game. It is planned for a game of this share of the board's area in moves
 # (162 on 19x19, 36 on 9x9), and, however long it already lasts, for at least this share as own moves (30 on 19x19, 7 on
 # 9x9) and this number on tiny boards. In games of professionals, 4-dan players and engines on 9x9, 13x13 and 19x19 (60
-# of each) moves of undecided positions get 0.02 to 0.13 doublings of time more so than by 0.55, 1/6 and no even part
+# of each) moves of undecided positions get 0.02 to 0.13 doublings of time more than with 0.55, 1/6 and no even part
 # (benchmarks/time_plan.py, November 2026).
 _GAME_LENGTH = 0.45
 _LEAST_SHARE, _LEAST_MOVES = 1 / 12, 5.0
 # This part of the main time is spread evenly over a game in which each side fills the board, so that late moves get
-# some time, and a lag that nothing has shown costs no game.
+# some time, and a lag that nothing has shown costs few games.
 _EVEN_PART = 0.1
 # The reserve for the way to the controller. On a busy machine, where moves are late, it grows up to a share that leaves
 # time to think, chosen by judgement.
@@ -173,7 +173,7 @@ class _Side:
 
     settings: TimeSettings
     left: TimeLeft  # what is left at the beginning of the next move
-    # The main time of which a part is spread evenly: that of the settings, or a report that does not follow the count.
+    # The main time of which a part is spread evenly: that of the settings, or what is left after a move out of plan.
     planned: float
     # Seconds by which the last moves exceeded their budgets.
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
@@ -213,11 +213,14 @@ class _Side:
         return max((least + late for late in lateness if 0 < late <= most - least), default=least)
 
     def main_share(self, seconds: float, given: float, area: int, move_number: int) -> float:
-        """Returns the part of these seconds of main time to spend on a move; each move is given some besides."""
-        # What moves cost beyond what they are given is set aside even for a game in which each side fills the board.
-        cost = max(self.overhead, _EVEN_PART * self.planned / area)
+        """Returns the part of these seconds of main time to spend on a move.
+
+        given: the seconds that each move has from an increment or overtime.
+        """
+        even = _EVEN_PART * max(self.planned, seconds) / area
+        # For each move of a game in which each side fills the board, what it costs beyond its budget is set aside.
         possible = max(area - move_number / 2, area / 2)
-        main = max(seconds - max(cost - given, 0.0) * possible, 0.0)
+        main = max(seconds - max(self.overhead, even - given) * possible, 0.0)
         moves = max((_GAME_LENGTH * area - move_number) / 2, _LEAST_SHARE * area, _LEAST_MOVES)
         return main / moves / self.usual_part
 
@@ -232,9 +235,11 @@ class _Side:
             self.late += late
         self.counted = seconds
 
-    def charge(self, seconds: float) -> None:
-        """Subtracts the time of a move."""
+    def charge(self, seconds: float, *, is_long: bool) -> None:
+        """Subtracts the time of a move; `is_long` is whether it took so long that the plan of main time is over."""
         self.left = self.settings.after_move(self.settings.after(self.left, seconds))
+        if is_long:
+            self.planned = self.left.seconds
         if self.counted is not None:
             self.counted = self.settings.after_move(TimeLeft(self.counted - seconds)).seconds
             self.moves += 1
@@ -243,7 +248,8 @@ class _Side:
 class Clock:
     """The clocks of both colours under one time system.
 
-    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted.
+    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted,
+    unless it is hardly more, which is rounding.
     """
 
     def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
@@ -304,7 +310,7 @@ class Clock:
             side.excesses.append(seconds - budget)
         if budget:
             side.parts.append(min(seconds / budget, 1.0))
-        side.charge(seconds)
+        side.charge(seconds, is_long=seconds > (budget or 0.0) + _LONGEST_DELAY)
 
     def remaining(self, colour: int) -> TimeLeft | None:
         """Returns what a player has left; None without a clock."""
@@ -314,7 +320,8 @@ class Clock:
     def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
         """Returns the seconds to spend on the next move of `colour`.
 
-        Main time is spread over the moves to come, as if each took the usual part of its budget; a period of byo-yomi,
+        Main time is spread over the moves that still decide, as if each took the usual part of its budget, and a tenth
+        of it evenly over a full board; a period of byo-yomi,
         a Canadian stone's share and a Fischer increment are for this move. A reserve of a tenth of what may be used, at
         most a second, is left for the way to the controller, and by as much more as the latest of the last moves was
         later than the others. What moves have usually cost beyond their budgets is taken off besides, as is the lag,

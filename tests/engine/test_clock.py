@@ -142,6 +142,26 @@ def test_late_moves_get_time():
     assert budget > 0.25
 
 
+@pytest.mark.parametrize(("main", "increment", "late"), [(60, 1, 1.5), (60, 2, 1.5), (300, 2, 1.5), (60, 5, 1.5)])
+def test_fischer_time_has_room_for_one_late_move(main, increment, late):
+    time = TimeSettings("fischer", main, increment=increment)
+    clock, referee = Clock(time), Referee(time)
+    for number in range(60):
+        clock.time_left(BLACK, *referee.report())
+        budget = clock.budget(BLACK, 81, 2 * number)
+        excess = 0.1 + (late if number == 40 else 0.0)
+        clock.charge(BLACK, budget + excess, budget)
+        referee.take(budget + excess)
+
+
+@pytest.mark.parametrize("moves", [[550.0], [54.5] * 10])
+def test_what_long_moves_leave_is_shared_out_anew(moves):
+    clock = Clock(TimeSettings("absolute", 600))
+    for seconds in moves:
+        clock.charge(BLACK, seconds, None)
+    assert clock.budget(BLACK, 361, 2 * len(moves)) > 0.3
+
+
 def test_a_clock_that_somebody_else_has_used_is_shared_out_anew():
     clock, fresh = Clock(TimeSettings("absolute", 600)), Clock(TimeSettings("absolute", 60))
     for seconds in (600, 60):
