@@ -24,10 +24,10 @@ SYSTEMS = tuple(_NUMBERS)
 _SECONDS, _ANY_SECONDS = Range(0, noun="number of seconds"), Range(noun="number of seconds")
 
 # Time is for moves that can still decide the game. It is planned for a game of this share of the board's area in moves
-# (162 on 19x19, 36 on 9x9), and, however long it already lasts, for at least this share as own moves (30 on 19x19, 7 on
-# 9x9) and this number on tiny boards. In games of professionals, 4-dan players and engines on 9x9, 13x13 and 19x19 (60
-# of each) moves of undecided positions get 0.02 to 0.13 doublings of time more than with 0.55, 1/6 and no even part
-# (benchmarks/time_plan.py, November 2026).
+# (162 on 19x19, 36 on 9x9), and, however long it already lasts, for at least this share of the area as own moves (30 on
+# 19x19, 7 on 9x9), and on tiny boards for at least this number. In games of professionals, 4-dan players and engines on
+# 9x9, 13x13 and 19x19 (60 of each) moves of undecided positions get 0.02 to 0.13 doublings of time more than with 0.55,
+# 1/6 and no even part (benchmarks/time_plan.py, November 2026).
 _GAME_LENGTH = 0.45
 _LEAST_SHARE, _LEAST_MOVES = 1 / 12, 5.0
 # This part of the main time is spread evenly over a game in which each side fills the board, so that late moves get
@@ -46,6 +46,7 @@ _LEAST_PART = 0.5
 # Seconds per move. No more than this is set aside for lag.
 _LONGEST_LAG = 1.0
 # Seconds between two reports. A longer delay is not lag: a person or another program has played moves of this colour.
+# After such a delay, or a move that exceeded its budget by as much, main time is planned anew.
 _LONGEST_DELAY = 10.0
 
 
@@ -173,7 +174,7 @@ class _Side:
 
     settings: TimeSettings
     left: TimeLeft  # what is left at the beginning of the next move
-    # The main time of which a part is spread evenly: that of the settings, or what is left after a move out of plan.
+    # The main time of which a part is spread evenly: that of the settings, or what was left when the plan began anew.
     planned: float
     # Seconds by which the last moves exceeded their budgets.
     excesses: deque[float] = field(default_factory=lambda: deque(maxlen=_MEASURED_MOVES))
@@ -235,11 +236,9 @@ class _Side:
             self.late += late
         self.counted = seconds
 
-    def charge(self, seconds: float, *, is_long: bool) -> None:
-        """Subtracts the time of a move; `is_long` is whether it took so long that the plan of main time is over."""
+    def charge(self, seconds: float) -> None:
+        """Subtracts the time of a move."""
         self.left = self.settings.after_move(self.settings.after(self.left, seconds))
-        if is_long:
-            self.planned = self.left.seconds
         if self.counted is not None:
             self.counted = self.settings.after_move(TimeLeft(self.counted - seconds)).seconds
             self.moves += 1
@@ -248,8 +247,8 @@ class _Side:
 class Clock:
     """The clocks of both colours under one time system.
 
-    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted,
-    unless it is hardly more, which is rounding.
+    Own moves are charged by `charge`; a controller's `time_left` overrides what was counted, unless it is less than a
+    second more, which is rounding.
     """
 
     def __init__(self, settings: TimeSettings = NO_LIMIT) -> None:
@@ -310,7 +309,9 @@ class Clock:
             side.excesses.append(seconds - budget)
         if budget:
             side.parts.append(min(seconds / budget, 1.0))
-        side.charge(seconds, is_long=seconds > (budget or 0.0) + _LONGEST_DELAY)
+        side.charge(seconds)
+        if seconds > (budget or 0.0) + _LONGEST_DELAY:
+            side.planned = side.left.seconds
 
     def remaining(self, colour: int) -> TimeLeft | None:
         """Returns what a player has left; None without a clock."""
@@ -320,12 +321,11 @@ class Clock:
     def budget(self, colour: int, area: int, move_number: int, spent: float = 0.0) -> float | None:
         """Returns the seconds to spend on the next move of `colour`.
 
-        Main time is spread over the moves that still decide, as if each took the usual part of its budget, and a tenth
-        of it evenly over a full board; a period of byo-yomi,
-        a Canadian stone's share and a Fischer increment are for this move. A reserve of a tenth of what may be used, at
-        most a second, is left for the way to the controller, and by as much more as the latest of the last moves was
-        later than the others. What moves have usually cost beyond their budgets is taken off besides, as is the lag,
-        for this move and those to come.
+        Main time is spread over the moves that still decide the game, as if each took the usual part of its budget, and
+        a tenth of it evenly over a game that fills the board. A period of byo-yomi, a Canadian stone's share and a
+        Fischer increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the
+        way to the controller, and by as much more as the latest of the last moves was later than the others. What moves
+        have usually cost beyond their budgets is taken off besides, as is the lag, for this move and those to come.
 
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.

@@ -295,13 +295,17 @@ def find_way_out(game: Game, points: Iterable[int]) -> int | None:
 def closed_parts(
     game: Game, points: Iterable[int], most_empty: int = MOST_EMPTY, *, nearest: bool = False
 ) -> dict[int, Part]:
-    """Returns the parts as `find_part` does, by the points of chains, of those chains whose part is not open."""
+    """Returns, by its point, the part in which each chain is read whose part is neither open nor too large.
+
+    The parts are those of `find_part`, for the same arguments.
+    """
     side = cache(lambda colour: _Side(game, colour, nearest=nearest))
     found = {}
     for point in points:
         wanted = cells_of([point], game.width)
+        colour = _colour_of(game, wanted)
         with suppress(UserError):  # too large
-            part = _find_part(side(_colour_of(game, wanted)), wanted, most_empty)
+            part = _find_part(side(colour), wanted, most_empty)
             if not part.is_open:
                 found[point] = part
     return found

@@ -142,14 +142,14 @@ def test_late_moves_get_time():
     assert budget > 0.25
 
 
-@pytest.mark.parametrize(("main", "increment", "late"), [(60, 1, 1.5), (60, 2, 1.5), (300, 2, 1.5), (60, 5, 1.5)])
-def test_fischer_time_has_room_for_one_late_move(main, increment, late):
+@pytest.mark.parametrize(("main", "increment"), [(60, 1), (60, 2), (300, 2), (60, 5)])
+def test_fischer_time_has_room_for_one_late_move(main, increment):
     time = TimeSettings("fischer", main, increment=increment)
     clock, referee = Clock(time), Referee(time)
     for number in range(60):
         clock.time_left(BLACK, *referee.report())
         budget = clock.budget(BLACK, 81, 2 * number)
-        excess = 0.1 + (late if number == 40 else 0.0)
+        excess = 1.6 if number == 40 else 0.1
         clock.charge(BLACK, budget + excess, budget)
         referee.take(budget + excess)
 
