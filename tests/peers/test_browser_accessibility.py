@@ -118,7 +118,7 @@ def test_a_record_and_its_review(checked: tuple[Any, Check]) -> None:
     page.evaluate("document.querySelector('#review-visits').value = '50'")
     press(page, "#review")
     expect(page.locator("#review-stage")).to_have_text("The worst moves: choose one to see it")
-    page.locator("#mistakes li > button", has_text="5. Black A9").first.click()
+    page.locator("#mistakes li > button", has_text="Black A9").first.click()
     wait_for_status(page, "A9 loses about")
     page.locator("#mistakes .reason").first.click()
     check("line of a mistake")

@@ -97,6 +97,7 @@ def test_the_question_closes_when_another_page_answers_it(rated: Any) -> None:
 
 def test_the_end_of_a_game_at_a_chosen_rank_says_why_it_does_not_count(rated: Any) -> None:
     begin(rated, size="9", rank="15k")
+    expect(rated.locator("#facts")).to_have_text(NO_MOVE)  # of the new game: the one before had moves
     play_first_move(rated)
     expect(rated.locator("#rank-note")).to_be_hidden()
     press(rated, "#resign")
