@@ -171,7 +171,7 @@ class SearchWorker:
     def with_dead(self, request: SearchRequest) -> SearchRequest:
         """Returns the request with the stones that are dead in its position (`status.agreed_before_the_end`)."""
         evaluator, parameters = self._fitted(request)
-        return replace(request, dead=agreed_before_the_end(request.game, evaluator, parameters.profile))
+        return replace(request, dead=agreed_before_the_end(request.game, evaluator, parameters))
 
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership, for equal players, and without reports on the way."""

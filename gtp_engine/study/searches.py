@@ -78,7 +78,7 @@ class Searches:
                 ownership=ownership,
                 moves_ownership=moves_ownership,
                 early_stop=False,
-                dead=agreed_before_the_end(game, self.evaluator, self.parameters.profile),
+                dead=agreed_before_the_end(game, self.evaluator, self.parameters),
             )
             for game in games
         )

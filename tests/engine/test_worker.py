@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from drawn_positions import played
+from drawn_positions import PRISONERS, game_of, played
 
 from gtp_engine.engine import worker as worker_module
 from gtp_engine.engine.engine import Engine
@@ -70,6 +71,56 @@ def test_what_plays_is_prepared_for_each_board(monkeypatch: pytest.MonkeyPatch) 
         engine.set_board_size(21)
         engine.prepare().result()
     assert prepared == [(9, 9), (7, 5), (13, 13)]
+
+
+BEFORE_THE_END = """
+    . X . X O . O . .
+    . O . X O . O . .
+    . . . X O . . . .
+    X X X X X O O . .
+    . . . . X . . . .
+    . . . X . . O . .
+    . X . X O O . O .
+    . . X O . . . . .
+    . . . . . . . . .
+"""
+
+
+@pytest.mark.parametrize("network", ["b4c32-9x9", "b6c64-19x19"])
+def test_dead_stones_are_looked_for_when_a_search_may_try_a_pass(network: str) -> None:
+    def dead(game: Game) -> list[str]:
+        return sorted(game.vertex(stone) for stone in worker.with_dead(SearchRequest(game)).dead)
+
+    worker = SearchWorker(EngineSettings(network, threads=1, device="cpu"))
+    for colour in (BLACK, WHITE):
+        open_game = game_of(BEFORE_THE_END, to_move=colour)
+        after_pass = open_game.copy()
+        after_pass.play(colour, PASS)
+        assert (dead(open_game), dead(after_pass)) == ([], ["B8"])
+        assert dead(game_of(PRISONERS, to_move=colour)) == ["B1", "B4", "G3"]
+    worker.close()
+
+
+@pytest.mark.parametrize("network", ["b6c64-19x19", "b10c384h6nbttflrs-int8"])  # without an optimistic policy, and with
+def test_to_ask_whether_a_search_may_try_a_pass_costs_no_evaluation(
+    network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = SearchWorker(EngineSettings(network, threads=1, device="cpu"))
+    evaluator, evaluated = worker.evaluator(), list[int]()
+    begin = evaluator._begin
+
+    def noted(ticket: Any, *arguments: object) -> None:
+        evaluated.append(len(ticket.missing))
+        begin(ticket, *arguments)
+
+    monkeypatch.setattr(evaluator, "_begin", noted)
+    game = game_of(BEFORE_THE_END)
+    for move in worker.search(SearchRequest(game, Limits(visits=40))).moves[0].pv[:2]:
+        game.play(game.to_move, move)
+    evaluated.clear()
+    worker.search(worker.with_dead(SearchRequest(game, Limits(visits=1))))
+    assert sum(evaluated) == evaluator.has_optimism  # then the search evaluates its new root again, and nothing else
+    worker.close()
 
 
 def test_a_search_that_needs_ownership_continues_from_one_that_did_not(worker: SearchWorker) -> None:

@@ -302,7 +302,7 @@ class NetworkEvaluator(Evaluator):
         average = symmetries is not None and bool(symmetries[0] == ALL_SYMMETRIES)
         view = np.zeros(len(indices), np.intp) if average or symmetries is None else symmetries
         ticket = self._new_ticket(boards, indices, ladders, optimism, profile)
-        ticket.salt = hash((optimism, average)) & 0xFFFFFFFF
+        ticket.salt = hash((optimism if self.has_optimism else 0.0, average)) & 0xFFFFFFFF
         self._write(ticket, view)
         if not average and len(ticket.missing):
             self._begin(ticket, view, ticket.rows)
