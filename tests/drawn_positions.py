@@ -114,6 +114,18 @@ DEAD_STONES = """
     . . X . . . X O .
     . . . . . . X O .
 """
+# White has a dead stone in Black's corner, and much is open.
+BEFORE_THE_END = """
+    . X . X O . O . .
+    . O . X O . O . .
+    . . . X O . . . .
+    X X X X X O O . .
+    . . . . X . . . .
+    . . . X . . O . .
+    . X . X O O . O .
+    . . X O . . . . .
+    . . . . . . . . .
+"""
 
 # The ends of games: black has the left and the bottom, 28 points to 21. Nothing is left to play for.
 SETTLED = """

@@ -187,9 +187,12 @@ class _Choice:
         return self._limited(report, capturing_moves(self._game, prisoners)).choose(0.0, self._worker.random)
 
     def _request_at_the_end(self) -> SearchRequest:
-        """Returns the request with the dead stones, and without a pass whose count the search does not know."""
+        """Returns the request with the dead stones, and without a pass whose count the search does not know.
+
+        Time is kept for the two looks, except at full strength before a pass is likely.
+        """
         limits, root_moves = self._request.limits, ANY_MOVE
-        if limits.seconds:
+        if limits.seconds and (self._style.strength or self._judge.may_pass(self._request)):
             limits = replace(limits, seconds=limits.seconds - 2 * self._seconds_of_look())
         if self._needs_count and not self._draws:
             root_moves = RootMoves(avoid=((self._game.to_move, PASS, 1),))

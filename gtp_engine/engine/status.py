@@ -36,7 +36,7 @@ _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass: a network gives the whole board to the player who is
 # ahead, which would make stones dead that nobody has attacked. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
-# The least prior of a pass for which dead stones are looked for. In 802 positions with a smaller one, from 63 games on
+# The least prior of a pass for which it is expected. In 802 positions with a smaller one, from 63 games on
 # 9x9 and 19x19, no search of 200 visits with g170-b6c96 tried a pass.
 _LEAST_PASS_PRIOR = 0.001
 # The figures of the settlement: on 204 games between strong amateurs with stones in doubt, it counts 133 as recorded,
@@ -118,7 +118,7 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, parameters: SearchPa
         parameters: Those with which the position is searched.
     """
     is_counted = game.rules.scoring == "AREA" and not game.rules.stones_stand
-    if evaluator.least_visits > 1 or not is_counted or not _may_pass(game, evaluator, parameters):
+    if evaluator.least_visits > 1 or not is_counted or not may_pass(game, evaluator, parameters):
         return frozenset()
     after_pass, profile = game.copy(), parameters.profile
     after_pass.play(game.to_move, PASS)
@@ -129,13 +129,19 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, parameters: SearchPa
     )
 
 
-def _may_pass(game: Game, evaluator: Evaluator, parameters: SearchParameters) -> bool:
-    """Returns whether somebody has passed or a search may try a pass.
+def may_pass(game: Game, evaluator: Evaluator, parameters: SearchParameters) -> bool:
+    """Returns whether a search of the position may come to a pass at its root.
 
-    Looking for dead stones takes as long as some ten evaluations. The one made here is that of the search's root.
+    It may after a pass, and once the board has filled up. Then a network's policy tells more; the one evaluation made
+    for it is that of the search's root.
+
+    Args:
+        parameters: Those with which the position is searched.
     """
-    if game.passes or not has_filled_up(game):
+    if not has_filled_up(game):
         return game.passes > 0
+    if game.passes or evaluator.least_visits > 1:
+        return True
     position = root_position_of(game, new_workspace())
     optimism, profile = parameters.root_policy_optimism, parameters.profile
     ticket = evaluator.submit(position, np.arange(1), np.zeros(1, np.intp), optimism=optimism, profile=profile)

@@ -26,7 +26,14 @@ from ..search.request import ANY_MOVE, Limits, SearchRequest
 from ..search.scheduler import run_search
 from ..search.search import Search
 from . import first_calls
-from .status import agreed_before_the_end, chain_statuses, evaluated_ownership, find_dead, in_their_own_turn
+from .status import (
+    agreed_before_the_end,
+    chain_statuses,
+    evaluated_ownership,
+    find_dead,
+    in_their_own_turn,
+    may_pass,
+)
 
 if TYPE_CHECKING:
     from ..search.evaluate.batch import Evaluation
@@ -172,6 +179,10 @@ class SearchWorker:
         """Returns the request with the stones that are dead in its position (`status.agreed_before_the_end`)."""
         evaluator, parameters = self._fitted(request)
         return replace(request, dead=agreed_before_the_end(request.game, evaluator, parameters))
+
+    def may_pass(self, request: SearchRequest) -> bool:
+        """Returns whether a search of the position may come to a pass at its root (`status.may_pass`)."""
+        return may_pass(request.game, *self._fitted(request))
 
     def look(self, request: SearchRequest) -> SearchReport:
         """Searches in a tree of its own, with ownership, for equal players, and without reports on the way."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_positions import BETWEEN_BOTH, FINISHED, PRISONERS, SETTLED, game_of, seen_ownership
+from drawn_positions import BEFORE_THE_END, BETWEEN_BOTH, FINISHED, PRISONERS, SETTLED, game_of, seen_ownership
 
 from gtp_engine.engine import decision
 from gtp_engine.engine.decision import PlayStyle, _Choice, capturing_moves, choose_move, is_hopeless
@@ -286,6 +286,14 @@ def test_all_searches_for_a_move_share_its_time(position, rules):
         worker.seconds = 0.0
         choose_move(worker, replace(request(game), limits=Limits(None, 10.0)), PlayStyle())
         assert 7.5 <= worker.seconds <= 10.001
+    worker.close()
+
+
+@pytest.mark.parametrize(("position", "seconds"), [(BEFORE_THE_END, 10.0), (PRISONERS, 9.7)])
+def test_time_is_kept_for_looks_once_a_pass_is_likely(position, seconds):
+    worker = SearchWorker(EngineSettings("b4c32-9x9", threads=1, device="cpu", seed=7))
+    choice = _Choice(worker, replace(request(game_of(position)), limits=Limits(None, 10.0)), PlayStyle())
+    assert choice._request_at_the_end().limits.seconds == pytest.approx(seconds)
     worker.close()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_positions import PRISONERS, game_of, played
+from drawn_positions import BEFORE_THE_END, PRISONERS, game_of, played
 
 from gtp_engine.engine import worker as worker_module
 from gtp_engine.engine.engine import Engine
@@ -71,19 +71,6 @@ def test_what_plays_is_prepared_for_each_board(monkeypatch: pytest.MonkeyPatch) 
         engine.set_board_size(21)
         engine.prepare().result()
     assert prepared == [(9, 9), (7, 5), (13, 13)]
-
-
-BEFORE_THE_END = """
-    . X . X O . O . .
-    . O . X O . O . .
-    . . . X O . . . .
-    X X X X X O O . .
-    . . . . X . . . .
-    . . . X . . O . .
-    . X . X O O . O .
-    . . X O . . . . .
-    . . . . . . . . .
-"""
 
 
 @pytest.mark.parametrize("network", ["b4c32-9x9", "b6c64-19x19"])
