@@ -95,7 +95,7 @@ class _Choice:
 
     @cached_property
     def _dead(self) -> frozenset[int]:
-        """The stones that the judge takes for dead in the position."""
+        """The stones that the judge takes for dead in the position; none before a pass is likely."""
         return self._judge.with_dead(self._request).dead
 
     def choose(self) -> tuple[int, SearchReport]:

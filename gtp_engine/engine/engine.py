@@ -517,7 +517,8 @@ class Engine(NotCopied, Closing):
     def analyze(self, request: SearchRequest | None = None, *, endless: bool = False) -> "Future[SearchReport]":
         """Searches up to the request's limits, with the settings' `analysis_wide_root_noise`.
 
-        With a network and area rules a game that ends in the search is counted without the stones that are dead now.
+        With a network, under area rules and once a pass is likely, games that end in the search are counted without the
+        stones that are dead now.
 
         Args:
             request: What to search, from `Engine.request`; None for the present position. A request without limits is

@@ -36,8 +36,8 @@ _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass: a network gives the whole board to the player who is
 # ahead, which would make stones dead that nobody has attacked. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
-# The least prior of a pass for which it is expected. In 802 positions with a smaller one, from 63 games on
-# 9x9 and 19x19, no search of 200 visits with g170-b6c96 tried a pass.
+# The least prior of a pass that counts as likely. In 802 positions with a smaller one, from 63 games on 9x9 and 19x19,
+# no search of 200 visits with g170-b6c96 tried a pass.
 _LEAST_PASS_PRIOR = 0.001
 # The figures of the settlement: on 204 games between strong amateurs with stones in doubt, it counts 133 as recorded,
 # without groups 109, and with a constant likelihood of neutral points 129. Within a factor of two of each other the
@@ -111,8 +111,8 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, parameters: SearchPa
     If the next pass ends the game, they are those of the count that follows. Otherwise they are those that die even if
     their owner moves first, since both players may still move.
 
-    There are none before a pass is worth a thought, under rules that count stones as they stand or leave the end to the
-    evaluator, and without a network: a few rollouts know too little.
+    There are none before a pass is likely (`may_pass`), under rules that count stones as they stand or leave the end to
+    the evaluator, and without a network: a few rollouts know too little.
 
     Args:
         parameters: Those with which the position is searched.
@@ -132,8 +132,9 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, parameters: SearchPa
 def may_pass(game: Game, evaluator: Evaluator, parameters: SearchParameters) -> bool:
     """Returns whether a search of the position may come to a pass at its root.
 
-    It may after a pass, and once the board has filled up. Then a network's policy tells more; the one evaluation made
-    for it is that of the search's root.
+    It may after a pass, and once the board has filled up; a network's policy then tells whether a pass is likely. The
+    one evaluation made for that is the root's, which the search then need not make unless it averages symmetries or has
+    a playout doubling advantage.
 
     Args:
         parameters: Those with which the position is searched.

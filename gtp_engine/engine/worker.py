@@ -172,11 +172,11 @@ class SearchWorker:
         return run_search(search, replace(request, parameters=parameters))
 
     def analyze(self, request: SearchRequest) -> SearchReport:
-        """Searches as `search` does; a game that ends in the tree is counted without its dead stones."""
+        """Searches as `search` does, with the dead stones of `with_dead` unless it is for one visit."""
         return self.search(request if request.limits.visits == 1 else self.with_dead(request))
 
     def with_dead(self, request: SearchRequest) -> SearchRequest:
-        """Returns the request with the stones that are dead in its position (`status.agreed_before_the_end`)."""
+        """Returns the request with the dead stones without which its search counts (`status.agreed_before_the_end`)."""
         evaluator, parameters = self._fitted(request)
         return replace(request, dead=agreed_before_the_end(request.game, evaluator, parameters))
 

@@ -74,7 +74,7 @@ def test_what_plays_is_prepared_for_each_board(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("network", ["b4c32-9x9", "b6c64-19x19"])
-def test_dead_stones_are_looked_for_when_a_search_may_try_a_pass(network: str) -> None:
+def test_dead_stones_are_looked_for_once_a_pass_is_likely(network: str) -> None:
     def dead(game: Game) -> list[str]:
         return sorted(game.vertex(stone) for stone in worker.with_dead(SearchRequest(game)).dead)
 
@@ -88,11 +88,11 @@ def test_dead_stones_are_looked_for_when_a_search_may_try_a_pass(network: str) -
     worker.close()
 
 
-@pytest.mark.parametrize("network", ["b6c64-19x19", "b10c384h6nbttflrs-int8"])  # without an optimistic policy, and with
-def test_to_ask_whether_a_search_may_try_a_pass_costs_no_evaluation(
-    network: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("has_optimism", [False, True])
+def test_whether_a_pass_is_likely_takes_no_evaluation_of_its_own(
+    has_optimism: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = SearchWorker(EngineSettings(network, threads=1, device="cpu"))
+    worker = SearchWorker(EngineSettings("b4c32-9x9", threads=1, device="cpu", seed=1))
     evaluator, evaluated = worker.evaluator(), list[int]()
     begin = evaluator._begin
 
@@ -101,12 +101,13 @@ def test_to_ask_whether_a_search_may_try_a_pass_costs_no_evaluation(
         begin(ticket, *arguments)
 
     monkeypatch.setattr(evaluator, "_begin", noted)
+    monkeypatch.setattr(evaluator, "has_optimism", has_optimism)
     game = game_of(BEFORE_THE_END)
     for move in worker.search(SearchRequest(game, Limits(visits=40))).moves[0].pv[:2]:
         game.play(game.to_move, move)
     evaluated.clear()
     worker.search(worker.with_dead(SearchRequest(game, Limits(visits=1))))
-    assert sum(evaluated) == evaluator.has_optimism  # then the search evaluates its new root again, and nothing else
+    assert sum(evaluated) == has_optimism  # with it the search evaluates its new root again
     worker.close()
 
 
