@@ -21,7 +21,7 @@ NODE_MODULES = Path(
     os.environ.get("GTP_ENGINE_NODE_MODULES", Path(__file__).resolve().parents[2] / "node_modules")
 ).absolute()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-LIMIT = 60  # seconds; the first start may compile the core
+LIMIT = 120  # seconds; the first start may compile the core, and a slow processor reviews a game
 WEB = [sys.executable, "-m", "gtp_engine", "web", "--no-browser", "--port", "0", "--network", "none", "--threads", "1"]
 SIZES = {1280: 800, 360: 740}
 both_screens = pytest.mark.parametrize("width", SIZES)  # for tests of what depends on the width
