@@ -37,6 +37,9 @@ _EVEN_PART = 0.1
 # time to think, chosen by judgement.
 _LONGEST_RESERVE = 1.0
 _RESERVE_SHARE, _LARGEST_SHARE = 0.1, 0.5
+# Main time that nothing follows keeps this share of itself, by judgement: moves take some time even when none is left,
+# and a game of 125 moves by rollouts on 9x9 took longer than its 10 seconds.
+_KEPT_SHARE = 0.05
 # The excess of moves over their budgets is the median of the last 5: one slow start must not count for long. The
 # reserve follows the largest of the last 20, about half a game on 9x9; the usual part of a budget is also a mean of 20.
 _USUAL_MOVES, _MEASURED_MOVES = 5, 20
@@ -209,7 +212,10 @@ class _Side:
 
         An excess that is too large for a reserve does not count: it was a slow start, or nothing would help.
         """
-        least, most = min(_LONGEST_RESERVE, _RESERVE_SHARE * seconds), _LARGEST_SHARE * seconds
+        most = _LARGEST_SHARE * seconds
+        is_all = not (self.settings.has_overtime or self.settings.increment)
+        kept = min(_KEPT_SHARE * self.planned, most) if is_all else 0.0
+        least = min(_LONGEST_RESERVE, max(_RESERVE_SHARE * seconds, kept))
         lateness = (excess - self._usual_excess for excess in self.excesses)
         return max((least + late for late in lateness if 0 < late <= most - least), default=least)
 
@@ -323,9 +329,10 @@ class Clock:
 
         Main time is spread over the moves that still decide the game, as if each took the usual part of its budget, and
         a tenth of it evenly over a game that fills the board. A period of byo-yomi, a Canadian stone's share and a
-        Fischer increment are for this move. A reserve of a tenth of what may be used, at most a second, is left for the
-        way to the controller, and by as much more as the latest of the last moves was later than the others. What moves
-        have usually cost beyond their budgets is taken off besides, as is the lag, for this move and those to come.
+        Fischer increment are for this move. A reserve of a tenth of what may be used, or a twentieth of a main time
+        that nothing follows, at most a second, is left for the way to the controller, and by as much more as the latest
+        of the last moves was later than the others. What moves have usually cost beyond their budgets is taken off
+        besides, as is the lag, for this move and those to come.
 
         Args:
             colour, area, move_number: The player, the board's number of points, and the moves played by both.
