@@ -26,6 +26,7 @@ from ..go.scoring import enclosed
 from ..go.symmetry import ALL_SYMMETRIES
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.features import new_workspace, root_position_of
+from ..search.evaluate.root import evaluate_root
 from ..search.evaluate.row import EvaluationRow
 from ..search.parameters import SearchParameters
 from .seki_reading import uncapturable_stones
@@ -143,10 +144,9 @@ def may_pass(game: Game, evaluator: Evaluator, parameters: SearchParameters) -> 
         return game.passes > 0
     if game.passes or evaluator.least_visits > 1:
         return True
-    position = root_position_of(game, new_workspace())
     optimism, profile = parameters.root_policy_optimism, parameters.profile
-    ticket = evaluator.submit(position, np.arange(1), np.zeros(1, np.intp), optimism=optimism, profile=profile)
-    return bool(EvaluationRow(evaluator.collect(ticket)[0], game.area).policy[-1] >= _LEAST_PASS_PRIOR)
+    policy = evaluate_root(evaluator, game, optimism=optimism, profile=profile).policy
+    return bool(policy[-1] >= _LEAST_PASS_PRIOR)
 
 
 def dead_at_the_end(game: Game, evaluator: Evaluator, profile: str = "") -> set[int]:

@@ -17,9 +17,9 @@ from ..go.symmetry import COUNT as SYMMETRIES
 from ..search.evaluate.choices import ROLLOUTS, names_file, too_large
 from ..search.evaluate.evaluator import Evaluator
 from ..search.evaluate.factory import make_evaluator
-from ..search.evaluate.features import new_workspace, position_of, root_position_of
+from ..search.evaluate.features import new_workspace, position_of
 from ..search.evaluate.human_profile import check_profile
-from ..search.evaluate.row import EvaluationRow
+from ..search.evaluate.root import evaluate_root
 from ..search.parameters import SearchParameters, default_parameters
 from ..search.report import SearchReport
 from ..search.request import ANY_MOVE, Limits, SearchRequest
@@ -205,11 +205,9 @@ class SearchWorker:
         """
         evaluator, parameters = self._fitted(request)
         game, started = request.game, time.perf_counter()
-        position = root_position_of(game, self._workspace, conservative_pass=evaluator.reads_ladders)
-        symmetry = np.zeros(1, int) if deterministic else self.random.integers(SYMMETRIES, size=1)
+        symmetry = 0 if deterministic else int(self.random.integers(SYMMETRIES))
         optimism, profile = parameters.root_policy_optimism, parameters.profile
-        ticket = evaluator.submit(position, np.arange(1), symmetry, optimism=optimism, profile=profile)
-        row = EvaluationRow(evaluator.collect(ticket)[0].copy(), game.area)
+        row = evaluate_root(evaluator, game, symmetry=symmetry, optimism=optimism, profile=profile)
         return SearchReport.of(
             game,
             visits=1,

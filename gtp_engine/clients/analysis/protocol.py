@@ -30,8 +30,7 @@ from ...nets.library import find_network
 from ...search.evaluate.choices import LARGEST_BOARD, names_file
 from ...search.evaluate.evaluator import Evaluator
 from ...search.evaluate.factory import make_evaluator
-from ...search.evaluate.features import new_workspace, root_position_of
-from ...search.evaluate.row import EvaluationRow
+from ...search.evaluate.root import evaluate_root
 from ...search.report import SearchReport
 from ...search.scheduler import QueuedSearch, Scheduler
 from ...search.search import Search
@@ -102,10 +101,7 @@ class Schedulers:
         """Returns the human model's policy, float32 [area + 1] in move-index order; None if it has none here."""
         if self._human is None or max(game.width, game.height) > LARGEST_BOARD:
             return None
-        ticket = self._human.submit(root_position_of(game, new_workspace()), np.arange(1), profile=profile)
-        rows = self._human.collect(ticket)
-        policy: np.ndarray = EvaluationRow(rows[0], game.area).policy.copy()
-        return policy
+        return evaluate_root(self._human, game, profile=profile).policy
 
     def models(self) -> list[dict[str, Any]]:
         """Returns the loaded networks as KataGo's `query_models` reports them."""
