@@ -24,6 +24,7 @@ from ...go.game import Game
 from ...go.handicap import star_points
 from ...go.rules import terms_text
 from ...search.report import SearchReport
+from ...study.move_review import MoveReview
 
 # The nearest of the 256 colours keep the contrast: 179 for wood, 94 for lines, 16 and 231 for stones.
 WOOD = "#d7af5f"
@@ -44,7 +45,7 @@ _GAP = 3  # columns between the board and these lines
 CANDIDATES_SHOWN = 9  # each is one digit on the board
 LINE_SHOWN = 6  # moves of a main line; fewer if the terminal is narrow
 HINT_LINE_SHOWN = 3
-HINT_MARK = "*"
+HINT_MARK, MISTAKE_MARK = "*", "?"
 _COLUMNS_BEFORE_LINE = 38  # of the table, with visits in the ten thousands
 RECENT_MOVES = 6
 OWNED = 0.3  # minimum ownership for a point to count as territory; other points are left open
@@ -197,6 +198,12 @@ def hint_marks(report: SearchReport) -> Marks:
     """Returns a mark at the best move of a report with moves; none for a pass."""
     best = report.moves[0].point
     return Marks(labels={} if best == PASS else {best: HINT_MARK})
+
+
+def mistake_marks(worst: MoveReview) -> Marks:
+    """Returns marks at a mistake and at a better move, in the position before it; none for a pass."""
+    marks = {worst.best: HINT_MARK, worst.move.point: MISTAKE_MARK}
+    return Marks(labels={point: mark for point, mark in marks.items() if point != PASS})
 
 
 def hint_line(report: SearchReport, shown: str = "winrate") -> str:

@@ -26,7 +26,7 @@ from ...engine.settings import ANSWER_SECONDS, EngineSettings
 from ...engine.worker import SearchWorker
 from ...go.coords import BLACK, WHITE, colour_name, parse_vertex
 from ...go.drawing import Marks
-from ...go.game import Move
+from ...go.game import Game, Move
 from ...go.life import area_map
 from ...go.rules import default_komi
 from ...go.sgf import GameRecord
@@ -475,7 +475,9 @@ class TerminalGame:
         if not game.moves:
             raise UserError("no move has been played yet")
         name = asked_about(text)
-        number = parse_count("number of a move", name, len(game.moves)) if name else None
+        mistake = self._mistake() if self._played.result else None
+        last = mistake[0].number if mistake else None
+        number = parse_count("number of a move", name, len(game.moves)) if name else last
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
         review = self._given(about_moves(game, self._network_settings(), self._known, number))
         for line in why_lines(review, own):
@@ -513,10 +515,27 @@ class TerminalGame:
         self._lesson = self._lesson or self._find_lesson()
         pages = lesson_pages(self._lesson)
         self._page = parse_count("number of a mistake", text, len(pages))
+        if self._played.result and (mistake := self._mistake()):  # otherwise another game is on the board
+            worst, before = mistake
+            self._show(board.mistake_marks(worst), game=before)
+            self._print(
+                f"before the mistake: {board.MISTAKE_MARK} is the move played, {board.HINT_MARK} a better one", "dim"
+            )
         for line in pages[self._page - 1]:
             self._print(line)
         if self._played.result and self._next_page:
             self._print("press Enter for the next one", "dim")
+
+    def _mistake(self, text: str = "") -> tuple[MoveReview, Game] | None:
+        """Returns the mistake of the lesson with this number, by default the one shown last, and the game before it.
+
+        None if the lesson has no mistake.
+        """
+        mistakes = [] if self._lesson is None else worst_mistakes(self._lesson)
+        if self._lesson is None or not mistakes:
+            return None
+        worst = mistakes[parse_count("number of a mistake", text or str(self._page), len(mistakes)) - 1].worst
+        return worst, self._lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
 
     def _find_lesson(self) -> GameReview:
         """Returns the lesson of the game that has just ended, which it keeps."""
@@ -549,14 +568,12 @@ class TerminalGame:
         return review
 
     def _command_again(self, text: str) -> None:
-        lesson, known = self._lesson, self._known
-        mistakes = [] if lesson is None else worst_mistakes(lesson)
-        if lesson is None or not mistakes:
+        lesson, known, mistake = self._lesson, self._known, self._mistake(text)
+        if mistake is None:
             raise UserError("there is no mistake to try again: the lesson after a game shows some")
-        worst = mistakes[parse_count("number of a mistake", text or str(self._page), len(mistakes)) - 1].worst
+        worst, before = mistake
         self._keep()
-        game = lesson.record.to_game(worst.number - 1, rules=self._engine.rules)
-        self._played.begin(game, self._played.humans)
+        self._played.begin(before, self._played.humans)
         self._begin_another(f"before move {worst.number}, {worst.vertex(worst.move.point)}: try another move")
         self._lesson, self._known = lesson, known
 
@@ -651,9 +668,9 @@ class TerminalGame:
 
     # Showing.
 
-    def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
-        """Shows the position, with the players and `extra` next to it."""
-        game, rank = self._engine.game, as_rank(self._engine.settings.rank)
+    def _show(self, marks: Marks | None = None, *extra: RenderableType, game: Game | None = None) -> None:
+        """Shows the position, by default that of the game, with the players and `extra` next to it."""
+        game, rank = game or self._engine.game, as_rank(self._engine.settings.rank)
         marks = marks or (self._lessons.marks(game) if self._is_helping else None)
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = texts().say(engine_at(rank))

@@ -26,7 +26,7 @@ _OTHERS = {
     "analyze": "show the best moves with win rate, score and main line",
     "what if D4": "say what D4 would have brought instead of your last move; at 34: of move 34",
     "dead": "after two passes: show how each dead group would be captured",
-    "lesson N": "after the game (Enter does the same): show the move that mattered most, or the Nth",
+    "lesson N": "after the game, as does Enter: show the move that mattered most, or the Nth; why then explains it",
     "again N": "after the lesson: play on from before its mistake N, in a new game",
     "review": "after the game: find all mistakes",
     "board": "show the board again; Enter does so too",
