@@ -15,9 +15,8 @@ from ..base.errors import UserError
 from ..base.files import folder_lock, write_text
 from ..base.nesting import parse_json
 from ..base.plain import from_json
-from ..go.coords import BLACK, WHITE
 from ..go.game import Game
-from ..go.sgf import GameRecord, read_sgf, write_sgf
+from ..go.sgf import GameRecord, write_sgf
 from .elo import Sprt, Tally, elo_difference, elo_interval, score_interval
 from .match_settings import MatchSettings
 
@@ -216,30 +215,7 @@ def open_book(
         for left in settings.folder.glob(".*.tmp.*"):  # by a program that was killed
             left.unlink(missing_ok=True)
         saved = _saved_games(settings.folder, {**settings.to_dict(commands), **states})
-        if settings.rules.stones_stand:
-            saved = [counted for game in saved if (counted := _counted(settings.folder, game)) is not None]
         yield MatchBook(commands, settings, on_game, saved)
-
-
-def _counted(folder: Path, result: GameResult) -> GameResult | None:
-    """Returns a game; counts and saves it if an older version broke it off at the move cap although all stones stand.
-
-    Returns None for such a game without its record, which is to be played again.
-    """
-    file = folder / result.sgf
-    if result.reason != EndReason.MOVE_CAP:
-        return result
-    if not file.is_file():
-        return None
-    record = read_sgf(file)
-    score = record.to_game().score()
-    players = {BLACK: result.black, WHITE: result.white}
-    result = replace(result, winner=players.get(score.winner), result=str(score), reason=EndReason.SCORE.value)
-    record.result = result.result
-    record.main_line[-1].comment = _ending(result)
-    write_sgf(record, file, overwrite=True)
-    append_result(folder, result)
-    return result
 
 
 def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
@@ -315,15 +291,10 @@ def is_result_of(file: Path, folder: Path) -> bool:
         return False
 
 
-def _ending(result: GameResult) -> str:
-    """Returns what the comment of the last position says: how the game ended."""
-    return "\n".join([result.reason, *result.notes])
-
-
 def match_record(game: Game, result: GameResult) -> GameRecord:
     """Returns the SGF record of a game."""
     black, white = (f"{result.names[player]} ({player})" for player in (result.black, result.white))
-    comments = {len(game.moves): _ending(result)}
+    comments = {len(game.moves): "\n".join([result.reason, *result.notes])}  # how it ended, at its last position
     record = GameRecord.from_game(game, black=black, white=white, result=result.result, comments=comments)
     record.set_text("RO", str(result.number + 1))
     return record

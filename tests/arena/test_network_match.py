@@ -148,29 +148,6 @@ def test_a_long_game_is_counted_if_all_stones_stand(monkeypatch: pytest.MonkeyPa
     assert (broken_off.winner, broken_off.result, broken_off.reason) == (None, "Void", "move cap")
 
 
-def test_a_folder_with_long_games_that_were_not_counted_resumes_with_their_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(network_match, "_END_RULES", replace(network_match._END_RULES, moves_per_point=0.2))
-    options: dict[str, Any] = {"rules": RULESETS["tromp-taylor"], "komi": 100, "folder": tmp_path}
-    (counted,) = play(games=1, **options).games
-    saved, record = tmp_path / "results.jsonl", tmp_path / counted.sgf
-    older = json.loads(saved.read_text()) | {"winner": None, "result": "Void", "reason": "move cap"}
-    saved.write_text(json.dumps(older) + "\n")
-    text = record.read_text()
-    before = text.replace(f"RE[{counted.result}]", "RE[Void]").replace("C[score]", "C[move cap]")
-    assert "RE[Void]" in before and "C[move cap]" in before
-    record.write_text(before)
-    for games in (1, 2, 2):
-        result = play(games=games, **options)
-        assert (result.games[0], len(result.games), result.broken_off) == (counted, games, 0)
-        assert record.read_text() == text
-    assert len(saved.read_text().splitlines()) == 3  # as it was, counted, and the second game
-    saved.write_text(json.dumps(older) + "\n")
-    record.unlink()
-    assert play(games=1, **options).games == (counted,) and record.read_text() == text  # played again
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
