@@ -27,16 +27,6 @@ def apply(planes: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
     return planes.swapaxes(-1, -2) if symmetry & TRANSPOSE else planes
 
 
-def undo(planes: NDArray[Scalar], symmetry: int) -> NDArray[Scalar]:
-    """Returns a view of `planes` transformed back: undo(apply(planes, s), s) equals planes."""
-    return apply(planes, inverse(symmetry))
-
-
-def inverse(symmetry: int) -> int:
-    """Returns the inverse: every symmetry is its own, except that the two quarter turns (5, 6) are each other's."""
-    return {5: 6, 6: 5}.get(symmetry, symmetry)
-
-
 def transform_point(point: int, symmetry: int, width: int, height: int) -> int:
     """Returns the point that a point of a width x height board becomes; a pass stays a pass."""
     if point == PASS:
