@@ -75,8 +75,7 @@ class _Choice:
             limits = replace(request.limits, visits=min(visits, request.limits.visits or visits))
             self._request = replace(request, limits=limits)
         self._has_filled_up = has_filled_up(self._game)
-        self._passed = self._game.copy()  # the game after a pass
-        self._passed.play(self._game.to_move, PASS)
+        self._passed = self._game.after(self._game.to_move, PASS)
 
     @property
     def _to_capture(self) -> bool:
@@ -294,8 +293,7 @@ def capturing_moves(game: Game, prisoners: frozenset[int]) -> frozenset[int]:
 def _is_safe(game: Game, point: int) -> bool:
     """Returns whether a move captures stones or leaves its chain at least two liberties."""
     me = game.to_move
-    after = game.copy()
-    after.play(me, point)
+    after = game.after(me, point)
     if after.captures(me) > game.captures(me):
         return True
     stones = after.stones()

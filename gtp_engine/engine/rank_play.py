@@ -12,7 +12,7 @@ import numpy as np
 from ..go.board import Board
 from ..go.coords import EMPTY, PASS, WALL, index_of_point, opponent, point_of_index, xy
 from ..go.game import Game
-from ..go.ladders import caught_stones, new_workspace
+from ..go.ladders import caught_stones, is_safe, new_workspace
 from ..go.life import proven_owners
 from ..go.regions import Chain, chain_at, find_regions, points_of
 from ..search.report import SearchReport
@@ -78,9 +78,7 @@ class Blunders:
 
     def _captures(self, point: int) -> bool:
         """Returns whether a legal move captures something."""
-        after = self._game.copy()
-        after.play(self._me, point)
-        return after.captures(self._me) > self._game.captures(self._me)
+        return self._game.after(self._me, point).captures(self._me) > self._game.captures(self._me)
 
     @functools.cached_property
     def _open(self) -> set[int]:
@@ -134,11 +132,7 @@ class Blunders:
 
     def _saves(self, point: int, stone: int) -> bool:
         """Returns whether after a move the chain of this stone has two liberties and is not caught."""
-        after = self._game.copy()
-        after.play(self._me, point)
-        board = after.board[0]
-        chain = chain_at(board, stone)  # None: suicide
-        return chain is not None and len(chain.liberties) > 1 and stone not in caught_stones(board, self._workspace)
+        return is_safe(self._game.after(self._me, point).board[0], stone, self._workspace)
 
     def _gives_stones_away(self, point: int) -> bool:
         """Returns whether a move saves caught stones in vain, or puts several into atari, and captures nothing."""
@@ -150,8 +144,7 @@ class Blunders:
             return False
         if self._captures(point):
             return False
-        after = self._game.copy()
-        after.play(self._me, point)
+        after = self._game.after(self._me, point)
         chain = chain_at(after.board[0], point)
         if chain is None:
             return True  # suicide

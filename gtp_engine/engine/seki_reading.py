@@ -80,8 +80,7 @@ def _lives_again(game: Game, chain: Region, reading: Reading, memory: Memory) ->
     spent = reading.positions
     for point in points_of(chain.cells, game.width):
         if captured.is_legal(point):
-            again = captured.copy()
-            again.play(chain.colour, point)
+            again = captured.after(chain.colour, point)
             for part in closed_parts(again, [point], _MOST_EMPTY, nearest=True).values():
                 reading = Reading(memory, part, ATTACKER, _NOBODY)
                 if _fails(reading, spent=spent):

@@ -121,8 +121,7 @@ def agreed_before_the_end(game: Game, evaluator: Evaluator, parameters: SearchPa
     is_counted = game.rules.scoring == "AREA" and not game.rules.stones_stand
     if evaluator.least_visits > 1 or not is_counted or not may_pass(game, evaluator, parameters):
         return frozenset()
-    after_pass, profile = game.copy(), parameters.profile
-    after_pass.play(game.to_move, PASS)
+    after_pass, profile = game.after(game.to_move, PASS), parameters.profile
     if after_pass.is_over:
         return frozenset(dead_at_the_end(after_pass, evaluator, profile))
     return frozenset(

@@ -578,6 +578,12 @@ class Game:
         other._history_starts = list(self._history_starts)
         return other
 
+    def after(self, colour: int | str, point: int | str) -> "Game":
+        """Returns an independent game with one more move; raises what `play` raises."""
+        game = self.copy()
+        game.play(colour, point)
+        return game
+
     # Pickled, the boards are what each of them changes: a game of 250 moves has 4 MB of them.
 
     def __getstate__(self) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from .board import (
 )
 from .coords import EMPTY, PASS, WALL
 from .points import index_of_point, point_of_index
+from .regions import chain_at
 
 MAX_MOVES = 25_000  # moves played in one reading, then the chain counts as escaped
 _MAX_DEPTH = 3 * MAX_AREA // 2 + 1  # moves in one line, then it counts as caught
@@ -357,3 +358,9 @@ def caught_stones(board: Board, workspace: np.ndarray | None = None) -> frozense
     caught, working = (np.zeros(width * height, np.bool_) for _ in range(2))
     find_ladders(board, new_workspace() if workspace is None else workspace, caught, working)
     return frozenset(point_of_index(int(index), width, height) for index in np.flatnonzero(caught))
+
+
+def is_safe(board: Board, stone: int, workspace: np.ndarray | None = None) -> bool:
+    """Whether there is a stone whose chain has two liberties and is not caught in a ladder; it may be given memory."""
+    chain = chain_at(board, stone)
+    return chain is not None and len(chain.liberties) > 1 and stone not in caught_stones(board, workspace)

@@ -7,8 +7,8 @@ from ..base.languages.texts import Phrase, Value
 from ..engine.rank_play import ways_out
 from ..go.coords import BLACK, PASS
 from ..go.game import Game
-from ..go.ladders import caught_stones
-from ..go.regions import Chain, chain_at, chains_of
+from ..go.ladders import is_safe
+from ..go.regions import Chain, chains_of
 
 _MOST_TOLD = 3  # sentences at a time, by judgement; the board marks all
 
@@ -48,11 +48,8 @@ def _way_out(game: Game, chain: Chain) -> int:
     safe: dict[int, int] = {}
     for point in sorted(ways_out(game.board[0], chain)):
         if game.is_legal(point, chain.colour):
-            after = game.copy()
-            after.play(chain.colour, point)
-            stone = min(chain.stones)
-            saved = chain_at(after.board[0], stone)
-            if saved is not None and len(saved.liberties) > 1 and stone not in caught_stones(after.board[0]):
+            after = game.after(chain.colour, point)
+            if is_safe(after.board[0], min(chain.stones)):
                 safe[point] = after.captures(chain.colour)
     return max(safe, key=safe.__getitem__, default=PASS)
 

@@ -69,11 +69,8 @@ class Step:
         """Returns a move with which the learner, to move, solves the task in so many moves; None if there is none."""
         points = [int(point) for point in game.board[0]["empties"][: game.board[0]["empty_count"]]]
         for point in [PASS, *points] if self.goal == WIN else [*points, PASS]:
-            if game.is_legal(point):
-                after = game.copy()
-                after.play(BLACK, point)
-                if self.is_solvable(after, moves - 1):
-                    return point
+            if game.is_legal(point) and self.is_solvable(game.after(BLACK, point), moves - 1):
+                return point
         return None
 
     def is_solvable(self, game: Game, moves: int) -> bool:

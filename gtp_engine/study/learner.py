@@ -120,9 +120,7 @@ class Learner:
 
     def reply(self, point: int) -> None:
         """Plays the opponent's move."""
-        game = self.game.copy()
-        game.play(WHITE, point)
-        self._changed(game)
+        self._changed(self.game.after(WHITE, point))
 
     def undo(self) -> None:
         """Takes back the learner's last move, with what followed it."""

@@ -89,8 +89,7 @@ def judge(
     searches = searches.times(SECOND_LOOK_FACTOR)
     if before is not None:
         searches = replace(searches, limits=replace(searches.limits, seconds=_SECONDS))
-    after = game.copy()
-    after.play(*move)
+    after = game.after(*move)
     asked = [after] if before else [game.copy(), after]
     reports = [*searches.reports(asked, ownership=True, moves_ownership=True)]
     if len(reports) < len(asked):

@@ -163,7 +163,7 @@ def study_of(searches: Searches, game: Game, colour: int, played: int, better: i
         The study; None if a move is not legal or the searches are stopped.
     """
     try:
-        games = [_after(game, colour, move) for move in (played, better)]
+        games = [game.after(colour, move) for move in (played, better)]
     except UserError:
         return None
     reports = _search(searches.times(LINE_FACTOR), games)
@@ -187,7 +187,7 @@ def with_threats(searches: Searches, study: Study) -> Study:
     lines = (study.played, study.better)
     if PASS in (study.move, study.best):
         return study
-    reports = _search(searches, [_after(line.games[1], opponent(study.colour), PASS) for line in lines])
+    reports = _search(searches, [line.games[1].after(opponent(study.colour), PASS) for line in lines])
     if reports is None:
         return study
     played, better = (_with_threat(line, report) for line, report in zip(lines, reports, strict=True))
@@ -235,12 +235,6 @@ def _is_same(fact: Fact, other: Fact) -> bool:
     shared = len(fact.points & other.points)
     smaller = len(other.points) if fact.name in REGIONS else min(len(fact.points), len(other.points))
     return shared > 0 and (2 * shared >= smaller or fact.name == other.name)
-
-
-def _after(game: Game, colour: int, move: int) -> Game:
-    after = game.copy()
-    after.play(colour, move)
-    return after
 
 
 def _with_threat(line: Variation, ignored: SearchReport) -> Variation:

@@ -10,7 +10,7 @@ import numpy as np
 from ...base.languages.texts import Phrase
 from ...go.coords import PASS, opponent
 from ...go.game import Game
-from ...go.ladders import caught_stones
+from ...go.ladders import is_safe
 from ...go.regions import Chain, cells_of, chain_at, chains_of, find_regions, neighbours, points_of
 from ..move_review import whole
 from .ko_facts import ko_of
@@ -126,13 +126,8 @@ def _can_join(game: Game, first: Chain, second: Chain) -> bool:
     """Whether the owner of two chains, who is to move, can join them so that not even a ladder catches them."""
     chains = [chain_at(game.board[0], min(chain.stones)) for chain in (first, second)]
     shared = frozenset.intersection(*(chain.liberties for chain in chains if chain is not None))
-    for point in filter(game.is_legal, shared):
-        after = game.copy()
-        after.play(first.colour, point)
-        joined = chain_at(after.board[0], point)
-        if joined is not None and len(joined.liberties) > 1 and point not in caught_stones(after.board[0]):
-            return True
-    return False
+    moves = filter(game.is_legal, shared)
+    return any(is_safe(game.after(first.colour, move).board[0], move) for move in moves)
 
 
 def find_filled(study: Study) -> Iterator[Fact]:
