@@ -627,7 +627,7 @@ class Engine(NotCopied, Closing):
             if self.parameters.playout_doubling_advantage:  # which is the engine's own, not the opponent's
                 parameters = replace(parameters, playout_doubling_advantage=-parameters.playout_doubling_advantage)
             request = self.request(stop=self._thread.pondering_stop, parameters=parameters)
-            self._thread.submit(lambda worker: worker.search(request))
+            self._thread.submit(lambda worker: worker.analyze(request))
 
     def stop(self) -> None:
         """Ends all searches requested so far and returns at once; their futures get what has been found until then.

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from drawn_positions import PRISONERS, game_of
 from engine.conftest import PATIENCE
 
 from gtp_engine.base.errors import UserError
@@ -365,6 +366,17 @@ def test_an_unexpected_reply_finds_what_pondering_has_found_about_it():
         engine.play(WHITE, unexpected.point)
         report = engine.genmove(engine.request(limits=Limits(visits=1))).result(PATIENCE).report
         assert report.visits >= unexpected.visits > 1 and report.new_visits == 0
+
+
+def test_pondering_knows_the_dead_stones_that_later_searches_know():
+    with Engine(EngineSettings(network="b4c32-9x9", threads=1, ponder=True), width=9) as engine:
+        engine.load(game_of(PRISONERS))
+        visits = 0
+        while visits < 50:
+            engine.ponder()
+            time.sleep(0.05)
+            visits = engine.ask(lambda worker, _: worker._search.visits if worker._search else 0).result(PATIENCE)
+        assert engine.analyze(engine.request(limits=Limits(visits=50))).result(PATIENCE).new_visits == 0
 
 
 def test_the_clock_limits_moves_and_is_charged():
