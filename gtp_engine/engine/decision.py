@@ -122,9 +122,13 @@ class _Choice:
             before = self._look(replace(self._request, dead=self._dead))
         after = self._look(self._judge.with_dead(_with_opponent_to_move(self._request)))
         lead, winrate = self._after_pass(before, after)
-        if not self._is_pass_free(before, lead, winrate):
-            return (self._instead_of_pass(report, before, lead) if choice == PASS else choice), report
-        return self._capture(report, before, after) if self._to_capture else PASS, report
+        if self._is_pass_free(before, lead, winrate):
+            choice = self._capture(report, before, after) if self._to_capture else PASS
+        elif choice == PASS:
+            choice = self._instead_of_pass(report, before, lead)
+        if choice == PASS and self._needs_count:  # the search was not allowed to pass
+            report = replace(report, winrate=winrate, lead=lead, score_mean=lead, utility=2 * winrate - 1)
+        return choice, report
 
     def _may_be_over(self, report: SearchReport, choice: int) -> bool:
         """Returns whether to find out what a pass in the place of this move costs.
