@@ -17,6 +17,7 @@ from ..base.jit import inline, njit
 from ..base.messages import plural
 from ..go.coords import BLACK, EMPTY, PASS, as_colour, as_point, colour_name, index_of_point, point_of_index, vertex
 from ..go.drawing import BoardDrawing, Candidate, DrawingOptions
+from ..go.life import area_map
 from ..go.symmetry import apply, transform_point
 from .evaluate.row import EvaluationRow, Policy
 from .gumbel import improved_scores, policy_target
@@ -353,6 +354,9 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]
     ownerships = mean_ownership(totals[rows], counts[rows], shape) if request.moves_ownership else None
+    if ownerships is not None and not counts[rows].all():  # a pass has ended the game: it was counted, not evaluated
+        owners = area_map(game, request.dead)
+        ownerships[counts[rows] == 0] = np.where(owners == EMPTY, 0, np.where(owners == game.to_move, 1, -1))
     found, whole = np.zeros(len(children), _FOUND), np.zeros(1, _FOUND)
     corrects = parameters.selection == "puct" and not len(tree.amaf)
     _describe(tree, root, active.rule, float(parameters.lcb_stdevs), corrects, children, found, whole[0])
