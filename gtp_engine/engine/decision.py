@@ -109,8 +109,10 @@ class _Choice:
 
     def _choose_at_the_end(self) -> tuple[int, SearchReport]:
         """Chooses when the game may be over: a pass that costs next to nothing is preferred to any move."""
-        self._request = self._request_at_the_end()
-        report = self._search(self._request)
+        self._request = asked = self._request_at_the_end()
+        if asked.limits.seconds == 0:  # there is only the tree of earlier searches, which a restriction would clear
+            asked = replace(asked, root_moves=ANY_MOVE)
+        report = self._search(asked)
         choice = self._pick(report)
         # After a pass the search may only have answered with a move, so the end is judged though it was stopped.
         is_stopped = self._request.is_stopped and not self._needs_count

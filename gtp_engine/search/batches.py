@@ -159,8 +159,8 @@ def survey(
         tree = search.tree
         node = tree.nodes[search.root.node]
         is_evaluated = node["state"] != UNEVALUATED
-        visits = node["visits"] - _banned_visits(search) if search.bans_until > 0 else int(node["visits"])
-        left = search.limit - visits  # visits to the limit, for which those of banned moves do not count
+        visits = int(node["visits"])
+        left = search.limit - visits
         in_flight = int(node["in_flight"])
         quota = 1 - in_flight
         if is_evaluated:
@@ -185,8 +185,7 @@ def survey(
 @borrowing
 def _is_settled(search: SearchState, left: int, now: float, status: np.ndarray) -> bool:
     """Returns whether no other move can overtake the most visited one in the visits left and the time."""
-    nodes, board = search.tree.nodes, search.root.boards[0]
-    banned = search.root.banned_until[board["to_move"]]
+    nodes = search.tree.nodes
     new_visits = nodes[search.root.node]["visits"] - status["visits_before"]
     if new_visits < _LEAST_VISITS_TO_SETTLE:
         return False
@@ -194,25 +193,10 @@ def _is_settled(search: SearchState, left: int, now: float, status: np.ndarray) 
     most = second = 0
     child = nodes[search.root.node]["first_child"]
     while child != NO_NODE:
-        if banned[nodes[child]["move"]] == 0:
-            second = max(second, min(most, int(nodes[child]["visits"])))
-            most = max(most, int(nodes[child]["visits"]))
+        second = max(second, min(most, int(nodes[child]["visits"])))
+        most = max(most, int(nodes[child]["visits"]))
         child = nodes[child]["next_sibling"]
     return most > 0 and most - second > remaining
-
-
-@borrowing
-def _banned_visits(search: SearchState) -> int:
-    """Returns the root's visits of moves that are banned now."""
-    nodes, board = search.tree.nodes, search.root.boards[0]
-    banned = search.root.banned_until[board["to_move"]]
-    count = 0
-    child = nodes[search.root.node]["first_child"]
-    while child != NO_NODE:
-        if banned[nodes[child]["move"]] > 0:
-            count += nodes[child]["visits"]
-        child = nodes[child]["next_sibling"]
-    return count
 
 
 @inline

@@ -349,7 +349,6 @@ def make_report(active: ActiveSearch, seconds: float) -> SearchReport:
     search, request, parameters, root = active.search, active.request, active.parameters, active.root
     tree, game = search.tree, search.game
     children = search.children()
-    children = children[~active.banned[tree.nodes["move"][children]]]
     totals, counts = search.ownership_sums
     shape = (game.height, game.width)
     rows = tree.nodes["move"][children]

@@ -92,6 +92,7 @@ class Search:
         self._spare: Tree | None = None  # the last arena, once it was cleared
         self._dead: frozenset[int] = frozenset()  # of the last request, as is the next
         self._doublings = 0.0  # the playout doubling advantage of Black
+        self._restriction: tuple[object, ...] | None = None  # the last root whose moves were restricted, and how
         self.game = Game()
         self.clear()
 
@@ -145,6 +146,10 @@ class Search:
         if parameters.gumbel_moves > 0 and visits is not None and self.visits > 1:
             self.clear()  # sequential halving starts with moves that have no visits
         banned_until, symmetries = _banned_until(self.game, request.root_moves), tuple[int, ...]()
+        restriction = (tuple(self.game.moves), banned_until.tobytes()) if banned_until.any() else None
+        if restriction != self._restriction:
+            self.clear()  # its values rest on moves that are forbidden now, or on others than those allowed then
+            self._restriction = restriction
         if parameters.root_symmetry_pruning:
             symmetries = find_symmetries(self.game, banned_until, request.dead)
         mirrored = mirrored_moves(self.game, symmetries)
@@ -158,7 +163,7 @@ class Search:
             self.tree.nodes["state"][self.root] = UNEVALUATED
             self.tree.ownership[self.root : self.root + 1, 0] = trees.OWNERSHIP_UNKNOWN
         self.ownership_sums = self._summed_ownership() if request.needs_ownership else no_ownership(0)
-        root = self._root(request, parameters, banned_until)
+        root = self._root(request, parameters, banned_until.copy())
         return ActiveSearch(self, replace(request, parameters=parameters), root, symmetries, mirrored)
 
     def _doublings_of(self, parameters: SearchParameters) -> float:

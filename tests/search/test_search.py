@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_positions import game_of
+from drawn_positions import drawn, game_of
 from hash_evaluator import HashEvaluator
 from reference_search import search as reference_search
 from searching import run, search_of, searched
@@ -20,7 +20,7 @@ from gtp_engine.search.evaluate.rollouts import RolloutEvaluator, UniformEvaluat
 from gtp_engine.search.evaluate.row import POLICY, ownership_column
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.search.report import best_first
-from gtp_engine.search.request import Limits, RootMoves, SearchRequest
+from gtp_engine.search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from gtp_engine.search.search import Search, concentrations
 from gtp_engine.search.selection import select
 
@@ -412,9 +412,6 @@ def test_moves_to_avoid_and_to_allow() -> None:
     search.clear()
     report = run(search, Limits(visits=200), root_moves=RootMoves(allow=((BLACK, c3, 1), (BLACK, b2, 1))))
     assert {move.point for move in report.moves} == {c3, b2}
-    # A tree that has visited a move still keeps it out of the answer.
-    report = run(search, Limits(visits=300), root_moves=RootMoves(avoid=((BLACK, c3, 1),)))
-    assert c3 not in {move.point for move in report.moves}
 
 
 @pytest.mark.parametrize(("depth", "other"), [(9, 1), (1, 9), (40_000, 1), (2**70, 2**16)])
@@ -440,11 +437,47 @@ def test_where_nothing_is_allowed_further_down_the_search_goes_on() -> None:
     assert run(search, Limits(visits=300), root_moves=only).visits == 300
 
 
-def test_visits_of_forbidden_moves_do_not_count_towards_the_limit() -> None:
-    search, before = searched(Game(5), 300)
-    last = before.moves[-1].point
-    report = run(search, Limits(visits=100), root_moves=RootMoves(allow=((BLACK, last, 1),)))
-    assert [(move.point, move.visits) for move in report.moves] == [(last, 99)]
+@pytest.mark.parametrize("graph_search", [False, True])
+def test_no_search_knows_what_one_with_other_moves_has_found(graph_search: bool) -> None:
+    def found(search: Search, root_moves: RootMoves) -> tuple[object, ...]:
+        report = run(search, Limits(visits=200), root_moves=root_moves)
+        moves = [(move.point, move.visits, move.pv) for move in report.moves]
+        return report.visits, report.new_visits, report.winrate, report.lead, moves
+
+    search, free = searched(Game(5), 200, graph_search=graph_search)
+    best, reply, *_ = free.best.pv
+    after_two = Game(5)
+    after_two.play(BLACK, best)
+    after_two.play(WHITE, reply)
+    only_last = RootMoves(allow=((BLACK, free.moves[-1].point, 1),))
+    others = [RootMoves(avoid=((BLACK, best, 1),)), RootMoves(avoid=((WHITE, reply, 10),)), only_last, ANY_MOVE]
+    asked = [(Game(5), root_moves) for root_moves in others]
+    asked += [(after_two, others[1]), (Game(5), others[1]), (after_two, ANY_MOVE), (after_two, others[0])]
+    for game, root_moves in asked:
+        search.set_position(game)
+        reused = found(search, root_moves)
+        assert reused == found(search_of(game, graph_search=graph_search), root_moves)
+        assert found(search, root_moves)[1] == 0  # the same question once more
+
+
+def test_a_pass_that_ends_the_game_has_the_owners_of_the_count() -> None:
+    game = drawn(
+        """
+        . X . O .
+        X X . O x
+        . X . O O""",
+        WHITE,
+    )[0]
+    dead = frozenset({game.point("E2")})
+    for colour in (BLACK, WHITE):
+        ended = game.copy()
+        ended.to_move = colour
+        ended = ended.after(colour, PASS)
+        only = RootMoves(allow=((ended.to_move, PASS, 1),))
+        (found,) = run(search_of(ended), Limits(visits=5), root_moves=only, moves_ownership=True, dead=dead).moves
+        assert found.ownership is not None
+        sign = 1 if ended.to_move == BLACK else -1
+        assert (sign * found.ownership).tolist() == [[1, 1, 0, -1, -1]] * 3
 
 
 def test_one_visit_chooses_among_the_allowed() -> None:
