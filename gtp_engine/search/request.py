@@ -57,6 +57,9 @@ class Limits:
 class RootMoves:
     """Which moves a search may consider.
 
+    A search keeps the tree of the last one only if neither restricts moves, or both restrict the same ones in the same
+    position.
+
     Attributes:
         avoid: (colour, point, depth): that colour may not play there in the first `depth` moves from the root. Colour
             and point may be texts: ("black", "D4", 1). The depth is 1 or more; of several for one move the largest
