@@ -28,14 +28,15 @@ _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-z
 _RULES_BY_START = {
     "japanese": ("jap", "jp", "giap", "яп", "日", "일본"),
     "chinese": ("chin", "cn", "chn", "cin", "кит", "中", "중국"),
-    "korean": ("kor", "kr", "cor", "кор", "韩", "韓", "한국"),
-    "aga": ("aga", "amer", "амер", "fr", "фр"),
+    "korean": ("kor", "kr", "corea", "coré", "кор", "韩", "韓", "한국"),
+    "aga": ("aga", "amer", "амер", "fren", "fran", "фр"),
     "bga": ("bga", "british"),
     "ing": ("ing", "goe", "инг", "应", "應", "응"),
     "new-zealand": ("nz", "new zealand", "neuseel", "nouvelle z", "nouvelle-z", "nueva z", "новозел"),
     "tromp-taylor": ("tromp", "tt"),
 }
-_SHORTEST_RULES = {"j": "japanese", "ja": "japanese", "c": "chinese", "ch": "chinese", "k": "korean", "ko": "korean"}
+_SHORTEST_RULES = dict.fromkeys(("j", "ja"), "japanese") | dict.fromkeys(("c", "ch"), "chinese")
+_SHORTEST_RULES |= dict.fromkeys(("k", "ko"), "korean") | {"fr": "aga"}
 # KataGo's text, as in koPOSITIONALscoreAREAtaxNONEsui1.
 _KATAGO_RULES = re.compile(
     r"ko(SIMPLE|POSITIONAL|SITUATIONAL)score(AREA|TERRITORY)(?:tax(NONE|SEKI|ALL))?sui([01])"
