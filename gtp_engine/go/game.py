@@ -177,6 +177,7 @@ class Game:
         """Empties the board and the history; size, rules and komi stay."""
         self.moves: list[Move] = []
         self.setup_stones: list[Move] = []
+        self._first_handicap: int | None = None  # that of the game in which the position was set up
         self._history_starts = [0]
         self._boards = [new_board(self.width, self.height)]
         self._apply_rules()
@@ -301,7 +302,8 @@ class Game:
     @property
     def handicap(self) -> int:
         """Black's handicap stones, see `count_handicap`."""
-        return count_handicap(self.setup_stones, self.moves)
+        first = self._first_handicap
+        return count_handicap(self.setup_stones, self.moves) if first is None else first
 
     @property
     def handicap_bonus(self) -> int:
@@ -515,7 +517,7 @@ class Game:
         white: Iterable[int | str],
         to_move: int | str = BLACK,
         *,
-        keep_captures: bool = False,
+        is_edited: bool = False,
     ) -> None:
         """Begins a game from a position.
 
@@ -523,7 +525,8 @@ class Game:
             black: The points of Black's stones; several vertices may be one text, as in "D4 E5".
             white: The points of White's stones, in the same form.
             to_move: The player to move.
-            keep_captures: Whether the prisoners taken so far still count.
+            is_edited: Whether it is the present game's position, changed: the prisoners taken so far still count, and
+                so do the handicap stones once somebody has moved.
 
         Raises:
             UserError: A point is off the board or named twice, or a chain has no liberty. The game is unchanged.
@@ -539,7 +542,8 @@ class Game:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
                 raise UserError(f"cannot set up {self.vertex(stone.point)}: a chain there has no liberty")
-        if keep_captures:
+        self._first_handicap = self.handicap if is_edited and (self.moves or self._first_handicap is not None) else None
+        if is_edited:
             board["captures"] = self.board["captures"]
         begin_history(board[0], to_move)
         self.moves, self.setup_stones = [], stones

@@ -294,7 +294,7 @@ def test_other_prisoners_begin_another_tree() -> None:
         game.play(colour, point)
     games = [game.copy(), game.copy()]
     for number, one in enumerate(games):
-        one.set_up("A5", "A2 B1", keep_captures=number == 0)
+        one.set_up("A5", "A2 B1", is_edited=number == 0)
     assert [one.captures(WHITE) for one in games] == [1, 0]
     search = search_of(games[0])
     run(search, Limits(visits=100))

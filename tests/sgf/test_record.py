@@ -222,6 +222,17 @@ def test_record_of_a_game(width: int, height: int) -> None:
     assert (replayed.rules, replayed.handicap) == (game.rules, game.handicap)
 
 
+def test_stones_set_up_during_a_game_leave_the_handicap_as_it_was() -> None:
+    text = "(;SZ[9]RU[Chinese]KM[0.5]HA[4]AB[cc][gg][cg][gc];W[ee];B[ef];W[de];B[df]%s;W[fe];B[ff])"
+    games = [read_sgf((text % change).encode()).to_game() for change in ("", ";AE[ee];AW[ee]")]
+    assert (games[0].stones() == games[1].stones()).all()
+    assert [(game.handicap, game.score().points) for game in games] == [(4, -0.5), (4, -0.5)]
+    games[1].set_up("C3", "", BLACK)
+    assert games[1].handicap == 0
+    two_nodes = read_sgf(b"(;SZ[9]RU[Chinese]KM[0.5];AB[cc][gg];AB[cg];W[ee])").to_game()
+    assert two_nodes.handicap == 3, "stones that are placed one after the other before anybody moves"
+
+
 def test_moves_of_black_in_a_row_are_no_handicap_of_the_record() -> None:
     game = Game(9)
     for colour, point in ((BLACK, "D4"), (WHITE, "pass"), (BLACK, "E5")):

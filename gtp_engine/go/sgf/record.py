@@ -147,7 +147,8 @@ class GameRecord:
     ) -> "GameRecord":
         """Makes a record of a game so far. Ranks, time and other information can be set on the record afterwards.
 
-        Prisoners taken before stones were set up are not in the record: SGF has no property for them.
+        Prisoners taken before stones were set up, and a handicap of that time, are not in the record: SGF has no
+        property for them.
 
         Args:
             game: The game.
@@ -497,7 +498,7 @@ class GameRecord:
                 stones |= node.setup
                 black, white = ([point for point in stones if stones[point] == colour] for colour in (BLACK, WHITE))
                 to_move = WHITE if self.handicap >= 2 and not played else game.to_move
-                game.set_up(black, white, to_move, keep_captures=True)
+                game.set_up(black, white, to_move, is_edited=True)
             if node.setup and node.to_move is not None:
                 game.to_move = node.to_move
             if node.move is not None:
