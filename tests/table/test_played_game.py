@@ -97,6 +97,15 @@ def test_undo_leaves_what_is_set_up_in_a_loaded_game(engine: Engine, tmp_path: P
     assert read_sgf(played.file.path or "").main_line[1].properties["AB"] == [b"bb", b"dd"]
 
 
+def test_what_a_record_has_before_stones_are_set_up_was_given_too(engine: Engine, tmp_path: Path) -> None:
+    played = loaded(engine, tmp_path, "(;GM[1]SZ[5];B[cc];W[bb];B[dd];AB[aa];W[db])")
+    assert (played.given, played.numbers) == (4, range(5, 5))
+    played.play("A1" if played.game.is_legal("A1") else "E1")
+    assert played.numbers == range(5, 6)
+    played.undo()
+    assert (played.given, played.numbers) == (4, range(5, 5))
+
+
 def test_a_saved_game_knows_how_many_moves_it_began_with(engine: Engine, tmp_path: Path) -> None:
     played = loaded(engine, tmp_path, "(;GM[1]SZ[5];B[cc];W[bb])")
     played.play("A1")
