@@ -80,5 +80,5 @@ def _has_owners(report: SearchReport, request: SearchRequest) -> bool:
 
 def position_key(game: Game) -> Hashable:
     """Returns what is the same of games that have come to the same position by the same moves, and of no others."""
-    size = game.width, game.height
-    return size, game.rules, game.komi, frozenset(game.setup_stones), tuple(game.moves), game.to_move
+    size, earlier = (game.width, game.height), (game.first_captures, game.handicap)  # before stones were set up
+    return size, earlier, game.rules, game.komi, frozenset(game.setup_stones), tuple(game.moves), game.to_move

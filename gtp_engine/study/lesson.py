@@ -13,8 +13,6 @@ from typing import Any
 from ..base.threads import in_background
 from ..engine.ranks import as_rank
 from ..engine.settings import EngineSettings
-from ..go.game import Game
-from ..go.sgf import GameRecord
 from ..search.evaluate.choices import AUTO
 from .budget import usual_seconds
 from .game_review import GameReview
@@ -97,12 +95,15 @@ def after_game(task: ReviewTask, settings: EngineSettings, known: KnownReports |
 
 
 def about_moves(
-    game: Game, settings: EngineSettings, known: KnownReports | None = None, number: int | None = None
+    task: ReviewTask, settings: EngineSettings, known: KnownReports | None = None, number: int | None = None
 ) -> GameStudy:
-    """Returns a review of a move, or of the last of each player: whether it was a mistake and why, or what it does."""
-    last = len(game.moves)
+    """Returns a review of a move of a task's record, or of the last of each player.
+
+    It tells whether the move was a mistake and why, or what it does.
+    """
+    last = len(task.record.moves)
     numbers = range(number, number + 1) if number else range(max(1, last - 1), last + 1)
-    task = ReviewTask(GameRecord.from_game(game), numbers, purposes=True, estimates_ranks=False)
+    task = replace(task, numbers=numbers, purposes=True, estimates_ranks=False)
     return GameStudy(task, settings, seconds=_WHY_SECONDS, known=known)
 
 

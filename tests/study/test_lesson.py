@@ -7,10 +7,10 @@ import pytest
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK
 from gtp_engine.go.game import Game
-from gtp_engine.go.sgf import GameRecord
+from gtp_engine.go.sgf import GameRecord, read_sgf
 from gtp_engine.study import budget, lesson
 from gtp_engine.study.game_review import GameReview
-from gtp_engine.study.known_reports import KnownReports
+from gtp_engine.study.known_reports import KnownReports, position_key
 from gtp_engine.study.lesson import MISTAKES, GameStudy, about_moves, after_game, worst_mistakes
 from gtp_engine.study.reviewer import ReviewTask
 
@@ -22,6 +22,10 @@ def played(moves: str) -> Game:
     for name in moves.split():
         game.play(game.to_move, name)
     return game
+
+
+def about(game: Game) -> ReviewTask:
+    return ReviewTask(GameRecord.from_game(game))
 
 
 def lesson_about(game: Game) -> GameStudy:
@@ -61,7 +65,7 @@ def known() -> KnownReports:
 
 @pytest.fixture(scope="module")
 def last_moves(atari: Game, known: KnownReports) -> GameReview:
-    return about_moves(atari, SETTINGS, known).start().result()
+    return about_moves(about(atari), SETTINGS, known).start().result()
 
 
 def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_moves: GameReview) -> None:
@@ -73,11 +77,11 @@ def test_the_last_moves_are_explained_whether_they_are_mistakes_or_not(last_move
 def test_any_move_is_explained_alone_and_as_with_the_last_ones(
     atari: Game, last_moves: GameReview, known: KnownReports
 ) -> None:
-    earlier = about_moves(atari, SETTINGS, known, 17).start().result()
+    earlier = about_moves(about(atari), SETTINGS, known, 17).start().result()
     assert [move.number for move in earlier.moves] == [17]
     assert worst_mistakes(earlier)[0].worst.points_loss == worst_mistakes(last_moves)[0].worst.points_loss
     assert earlier.reasons[17] == last_moves.reasons[17]
-    assert [move.number for move in about_moves(atari, SETTINGS, known, 9).start().result().moves] == [9]
+    assert [move.number for move in about_moves(about(atari), SETTINGS, known, 9).start().result().moves] == [9]
 
 
 def test_a_mistake_has_the_same_figure_and_reasons_in_why_and_lesson(
@@ -110,10 +114,23 @@ def test_a_review_has_no_figures_from_fewer_visits_than_it_says_also_after_a_les
 
 
 def test_what_a_good_move_does_is_told_by_what_a_pass_would_cost() -> None:
-    saving = about_moves(played("E5 E6 D6 D5 F6 A1 E7"), SETTINGS).start().result()
+    saving = about_moves(about(played("E5 E6 D6 D5 F6 A1 E7")), SETTINGS).start().result()
     assert all(mistake.worst.number == 6 for mistake in worst_mistakes(saving))
     texts = [reason.text for reason in saving.reasons[7]]
     assert texts and not any("too early" in text for text in texts)
+
+
+def test_moves_are_counted_from_the_beginning_of_the_record_and_prisoners_too() -> None:
+    """After stones have been set up a game has only the moves since then."""
+    record = read_sgf(b"(;SZ[5]RU[Japanese]KM[0.5];B[ab];W[aa];B[ba];W[dd];AB[cc];B[cd];W[dc];B[ae];W[cb])")
+    assert [len(record.to_game().moves), record.to_game().captures(BLACK)] == [4, 1]
+    known = KnownReports()
+    seventh = about_moves(ReviewTask(record), SETTINGS, known, 7).start().result()
+    assert [move.vertex(move.move.point) for move in seventh.moves] == ["A1"]
+    last = about_moves(ReviewTask(record), SETTINGS, known).start().result()
+    assert [move.number for move in last.moves] == [7, 8]
+    without = GameRecord.from_game(record.to_game())  # the prisoner is lost
+    assert position_key(without.to_game()) != position_key(record.to_game())
 
 
 def test_a_lesson_that_is_stopped_tells_nothing(atari: Game) -> None:

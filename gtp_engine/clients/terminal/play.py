@@ -471,15 +471,15 @@ class TerminalGame:
         self._print(self._choices_after_game, "dim")
 
     def _command_why(self, text: str) -> None:
-        game = self._engine.game
-        if not game.moves:
+        moves = len(self._played.moves)
+        if not moves:
             raise UserError("no move has been played yet")
         name = asked_about(text)
         mistake = self._mistake() if self._played.result else None
-        last = mistake[0].number if mistake else None
-        number = parse_count("number of a move", name, len(game.moves)) if name else last
+        taught = mistake[0].number if mistake else None
+        number = parse_count("number of a move", name, moves) if name else taught
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-        review = self._given(about_moves(game, self._network_settings(), self._known, number))
+        review = self._given(about_moves(self._task(), self._network_settings(), self._known, number))
         for line in why_lines(review, own):
             self._print(line)
 
@@ -544,14 +544,18 @@ class TerminalGame:
         if not self._played.numbers:
             raise UserError("no move has been played")
         player = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
-        record, engine = self._played.update_record(is_copy=True).copy(), self._engine
-        task = ReviewTask(record, self._played.numbers, player, engine.rules, engine.komi)
+        task = replace(self._task(), numbers=self._played.numbers, player=player)
         lesson = self._given(after_game(task, self._network_settings(), self._known))
         database = Database()
         keep_review(database, lesson, is_lesson=True)
         if database.notice:
             self._print(database.notice, "yellow")
         return lesson
+
+    def _task(self) -> ReviewTask:
+        """Returns a review of the game so far."""
+        record = self._played.update_record(is_copy=True).copy()
+        return ReviewTask(record, rules=self._engine.rules, komi=self._engine.komi)
 
     def _network_settings(self) -> EngineSettings:
         """Returns the engine's settings; raises UserError without a network, whose judgement a lesson rests on."""
