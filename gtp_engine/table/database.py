@@ -100,21 +100,27 @@ class Database:
         with self._lock:
             self._waiting += changes
             try:
-                with self._file() as connection:
-                    _make(connection, self._waiting)
-            except (sqlite3.Error, OSError, UserError) as error:
-                if self._memory is None:
-                    self._use_memory(error)
-                else:
-                    _make(self._memory, changes)
+                self._write(changes)
+            except (sqlite3.Error, UnicodeError):  # the tables refuse them: they must not be in the way of later ones
+                del self._waiting[len(self._waiting) - len(changes) :]
+                raise
+
+    def _write(self, changes: tuple[Change, ...]) -> None:
+        """Writes what is waiting, the last of which are these changes, to the file or, if that fails, to memory."""
+        try:
+            with self._file() as connection:
+                _make(connection, self._waiting)
+        except (sqlite3.Error, OSError, UserError) as error:
+            if self._memory is None:
+                self._use_memory(error)
             else:
-                self._waiting.clear()
-                self._memory, self.notice = None, self.notice if self._memory is None else ""
+                _make(self._memory, changes)
+        else:
+            self._waiting.clear()
+            self._memory, self.notice = None, self.notice if self._memory is None else ""
 
     def _use_memory(self, error: Exception) -> None:
         """Goes on in memory, with what can be read of the file."""
-        text = f"{self.path}: {error}" if isinstance(error, sqlite3.Error) else error_text(error)
-        self.notice = f"results and reviews are not saved: {text}"
         memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         try:
             with self._file(is_read_only=True) as connection:
@@ -126,7 +132,8 @@ class Database:
             memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
             _create(memory)
             _make(memory, self._waiting)
-        self._memory = memory
+        text = f"{self.path}: {error}" if isinstance(error, sqlite3.Error) else error_text(error)
+        self._memory, self.notice = memory, f"results and reviews are not saved: {text}"
 
     @contextmanager
     def _file(self, *, is_read_only: bool = False) -> Iterator[sqlite3.Connection]:
@@ -191,7 +198,7 @@ class Database:
                             changes.append(Change(more, (row[0], row[-2] + row[-1])))
                         marks = ", ".join("?" * len(row))
                         changes.append(Change(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row))
-        except (sqlite3.Error, UserError) as error:
+        except (sqlite3.Error, UserError, TypeError) as error:  # TypeError: texts in the place of numbers
             problem = f"{path}: {error}" if isinstance(error, sqlite3.Error) else error
             raise UserError(f"nothing was imported: {problem}") from None
         self.change(*changes)

@@ -309,6 +309,23 @@ def test_what_is_no_export_is_not_imported_and_left_alone(tmp_path: Path) -> Non
         (tmp_path / "in.db").unlink(missing_ok=True)
 
 
+def test_texts_in_the_place_of_numbers_are_not_imported(tmp_path: Path) -> None:
+    one, other = Database(tmp_path / "one.db"), Database(tmp_path / "other.db")
+    one.change(Change("INSERT INTO problems VALUES ('a', '', '', '', 1, '', 'many', 0)"))
+    with pytest.raises(UserError, match="nothing was imported: "):
+        other.absorb(one.path)
+    assert keys(other) == []
+
+
+@pytest.mark.parametrize("wrong", ["\udce9", 5000])
+def test_what_the_tables_refuse_is_not_in_the_way_of_later_changes(tmp_path: Path, wrong: object) -> None:
+    database, step = Database(tmp_path / FILE), "INSERT OR REPLACE INTO first_steps VALUES (1, ?)"
+    with pytest.raises((UnicodeError, sqlite3.IntegrityError)):
+        database.change(Change(step, (wrong,)))
+    database.change(Change(step, (8,)))
+    assert Database(database.path).rows("SELECT step FROM first_steps") == [(8,)] and database.notice == ""
+
+
 def test_values_that_would_overflow_are_not_imported(tmp_path: Path) -> None:
     one, other = Database(tmp_path / "one.db"), Database(tmp_path / "other.db")
     KeptRating(one).keep(KNOWN)
