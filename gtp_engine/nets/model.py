@@ -83,7 +83,8 @@ class Model(nn.Module):
 
         He initialisation (He et al. 2015), with the last layer of each of k residual branches scaled by 1/sqrt(k), so
         that the trunk's variance does not grow with its depth (De and Smith 2020). Outputs begin small. The auxiliary
-        heads' weights are drawn last, so that all others are the same without them.
+        heads' weights are drawn last, so that all others are the same without them. An input that is 0 in all training
+        keeps its first weights, so that of a playout doubling advantage gets none.
         """
         for _, module in sorted(self.named_modules(), key=lambda entry: ".auxiliary." in entry[0]):
             if isinstance(module, Conv | MatMul):
@@ -95,6 +96,7 @@ class Model(nn.Module):
         head = self.value
         policies: list[Conv | MatMul] = [self.policy.out_conv, self.policy.pass_out or self.policy.pass_matmul]
         with torch.no_grad():
+            self.trunk.matmul.weight[:, DOUBLINGS] = 0
             of_moves = (layer for part in self.policy.auxiliary for layer in part.children())
             last = (head.value_matmul, head.score_matmul, head.ownership, *head.auxiliary, *of_moves)
             for layer in (*policies, *last):
@@ -104,6 +106,8 @@ class Model(nn.Module):
         return self
 
 
+# The scalars of a playout doubling advantage, with which nothing is trained here.
+DOUBLINGS = slice(15, 17)
 # First predictions are near uniform, and first gradients small enough to begin with a full learning rate.
 OUTPUT_SCALE = 0.3
 

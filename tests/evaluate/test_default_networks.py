@@ -22,8 +22,8 @@ from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.game import Game
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import write_katago_file
-from gtp_engine.nets.library import default_networks, mean_errors, network_name
-from gtp_engine.nets.model import Model
+from gtp_engine.nets.library import default_networks, find_network, load_network, mean_errors, network_name
+from gtp_engine.nets.model import DOUBLINGS, Model
 from gtp_engine.search.evaluate.choices import AUTO, ROLLOUTS, network_on
 from gtp_engine.search.parameters import SearchParameters, default_parameters
 from gtp_engine.training.run_settings import GameSettings, RunSettings
@@ -43,6 +43,15 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "small.md").write_text("# small\n\nLearned nothing.\n")
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "reads_them"), [("b4c32-9x9", False), ("b6c64-19x19", False), ("b10c384h6nbttflrs-int8", True)]
+)
+def test_networks_that_learned_without_doublings_ignore_them(name: str, reads_them: bool) -> None:
+    weights = load_network(find_network(name)).values["trunk.matmul.weight"]
+    assert weights[:, DOUBLINGS].any() == reads_them
+    assert not Model(parse_config("b1c8")).initialise().trunk.matmul.weight[:, DOUBLINGS].any()
 
 
 @pytest.mark.parametrize(
