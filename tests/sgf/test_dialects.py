@@ -109,7 +109,10 @@ def test_what_a_record_leaves_open_is_assumed_and_told(root: str, komi: float, r
     assert (kept.komi == 8) == ("KM" not in root)
 
 
-@pytest.mark.parametrize("text", ["Free", "Friendly game", "Freestyle", "Corrected"])
+@pytest.mark.parametrize(
+    "text",
+    ["Free", "Friendly game", "Corrected", "Again", "Frankfurt", "goes by area", "Ingame", "Korrigiert", "Cincinnati"],
+)
 def test_words_that_name_no_rules(text: str) -> None:
     assert read(f"RU[{text}]").game_rules() is None
 
@@ -119,7 +122,7 @@ def test_words_that_name_no_rules(text: str) -> None:
     [
         ("J JP jpn Japanese Japanisch Giapponesi японские 日本 日本ルール 일본", "japanese"),
         ("C CN chn Chinese Chinesisch Cinese chinoises китайские 中国 中國規則 중국룰", "chinese"),
-        ("K KO KR kor Korean Koreanisch Coreano coréenne корейские 韩国 韓國 한국", "japanese"),
+        ("K KO KR kor Korean Koreanisch Coreano Coreean coréenne корейские 韩国 韓國 한국", "japanese"),
         (
             "AGA American French FR NZ New-Zealand neuseeländisch новозеландские",
             4 * "aga " + 4 * "new-zealand ",

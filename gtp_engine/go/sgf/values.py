@@ -23,20 +23,19 @@ LARGEST_SIZE = 52
 MOST_REPEATS = 8
 # SGF's own names of rulesets (FF[4], RU) that differ from ours.
 _SGF_RULES = {"chinese": "Chinese", "japanese": "Japanese", "aga": "AGA", "new-zealand": "NZ", "ing": "GOE"}
-# How texts in RU begin, in the languages of servers and editors ("Japanese rules", "Chinese, 3.75 zi"); and whole texts
-# of letters with which other words begin.
+# How texts in RU begin, in the languages of servers and editors ("Japanese rules", "Chinese, 3.75 zi"). Up to three
+# Latin letters have to be a word of their own, those below the whole text.
 _RULES_BY_START = {
-    "japanese": ("jap", "jp", "giap", "яп", "日", "일본"),
-    "chinese": ("chin", "cn", "chn", "cin", "кит", "中", "중국"),
-    "korean": ("kor", "kr", "corea", "coré", "кор", "韩", "韓", "한국"),
-    "aga": ("aga", "amer", "амер", "fren", "fran", "фр"),
+    "japanese": ("jp", "jpn", "jap", "japa", "japo", "giap", "яп", "日", "일본"),
+    "chinese": ("cn", "chn", "chin", "cine", "кит", "中", "중국"),
+    "korean": ("kr", "kor", "kore", "corea", "coree", "coré", "кор", "韩", "韓", "한국"),
+    "aga": ("aga", "amer", "амер", "fr", "fren", "franc", "franç", "franz", "frans", "фр"),
     "bga": ("bga", "british"),
     "ing": ("ing", "goe", "инг", "应", "應", "응"),
     "new-zealand": ("nz", "new zealand", "neuseel", "nouvelle z", "nouvelle-z", "nueva z", "новозел"),
     "tromp-taylor": ("tromp", "tt"),
 }
-_SHORTEST_RULES = dict.fromkeys(("j", "ja"), "japanese") | dict.fromkeys(("c", "ch"), "chinese")
-_SHORTEST_RULES |= dict.fromkeys(("k", "ko"), "korean") | {"fr": "aga"}
+_SHORTEST_RULES = {"j": "japanese", "ja": "japanese", "c": "chinese", "ch": "chinese", "k": "korean", "ko": "korean"}
 # KataGo's text, as in koPOSITIONALscoreAREAtaxNONEsui1.
 _KATAGO_RULES = re.compile(
     r"ko(SIMPLE|POSITIONAL|SITUATIONAL)score(AREA|TERRITORY)(?:tax(NONE|SEKI|ALL))?sui([01])"
@@ -169,8 +168,14 @@ def read_rules(text: str) -> Rules | None:
     try:
         return parse_rules(text)
     except UserError:
-        known = (name for name, starts in _RULES_BY_START.items() if text.lower().startswith(starts))
-        return RULESETS.get(_SHORTEST_RULES.get(text.lower()) or next(known, ""))
+        if name := _SHORTEST_RULES.get(text.lower()):
+            return RULESETS[name]
+        word = re.split(r"[\W\d_]", text.lower())[0]
+        for name, starts in _RULES_BY_START.items():
+            longer = tuple(start for start in starts if len(start) > 3 or not start.isascii())
+            if word in starts or text.lower().startswith(longer):
+                return RULESETS[name]
+        return None
 
 
 def rules_text(rules: Rules) -> str:
