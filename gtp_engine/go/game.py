@@ -526,7 +526,7 @@ class Game:
             white: The points of White's stones, in the same form.
             to_move: The player to move.
             is_edited: Whether it is the present game's position, changed: the prisoners taken so far still count, and
-                so do the handicap stones once somebody has moved.
+                so do the handicap stones once White has played.
 
         Raises:
             UserError: A point is off the board or named twice, or a chain has no liberty. The game is unchanged.
@@ -542,7 +542,10 @@ class Game:
             taken = board["stones"][0, stone.point] == EMPTY
             if taken or board["liberties"][0, board["chain"][0, stone.point]] == 0:
                 raise UserError(f"cannot set up {self.vertex(stone.point)}: a chain there has no liberty")
-        self._first_handicap = self.handicap if is_edited and (self.moves or self._first_handicap is not None) else None
+        has_begun = self._first_handicap is not None or any(
+            move.colour == WHITE and move.point != PASS for move in self.moves
+        )
+        self._first_handicap = self.handicap if is_edited and has_begun else None
         if is_edited:
             board["captures"] = self.board["captures"]
         begin_history(board[0], to_move)

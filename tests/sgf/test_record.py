@@ -231,6 +231,8 @@ def test_stones_set_up_during_a_game_leave_the_handicap_as_it_was() -> None:
     assert games[1].handicap == 0
     two_nodes = read_sgf(b"(;SZ[9]RU[Chinese]KM[0.5];AB[cc][gg];AB[cg];W[ee])").to_game()
     assert two_nodes.handicap == 3, "stones that are placed one after the other before anybody moves"
+    with_pass = read_sgf(b"(;SZ[9]RU[Chinese]KM[0.5];AB[cc][gg];W[];AB[cg];W[ee])").to_game()
+    assert with_pass.handicap == 3, "White's passes meanwhile are none of its moves"
 
 
 def test_moves_of_black_in_a_row_are_no_handicap_of_the_record() -> None:
