@@ -101,7 +101,7 @@ class Database:
             self._waiting += changes
             try:
                 self._write(changes)
-            except (sqlite3.Error, UnicodeError):  # the tables refuse them: they must not be in the way of later ones
+            except Exception:  # the tables refuse them: they must not be in the way of later ones
                 del self._waiting[len(self._waiting) - len(changes) :]
                 raise
 
@@ -229,10 +229,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _make(connection: sqlite3.Connection, changes: list[Change] | tuple[Change, ...]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    for each in changes:
-        connection.execute(each.statement, each.values)
-    connection.execute("COMMIT")
+    with connection:  # which ends the transaction
+        connection.execute("BEGIN IMMEDIATE")
+        for each in changes:
+            connection.execute(each.statement, each.values)
 
 
 # Files of version 0.21 and before.

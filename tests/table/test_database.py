@@ -317,13 +317,19 @@ def test_texts_in_the_place_of_numbers_are_not_imported(tmp_path: Path) -> None:
     assert keys(other) == []
 
 
-@pytest.mark.parametrize("wrong", ["\udce9", 5000])
-def test_what_the_tables_refuse_is_not_in_the_way_of_later_changes(tmp_path: Path, wrong: object) -> None:
-    database, step = Database(tmp_path / FILE), "INSERT OR REPLACE INTO first_steps VALUES (1, ?)"
-    with pytest.raises((UnicodeError, sqlite3.IntegrityError)):
-        database.change(Change(step, (wrong,)))
-    database.change(Change(step, (8,)))
-    assert Database(database.path).rows("SELECT step FROM first_steps") == [(8,)] and database.notice == ""
+@pytest.mark.parametrize("has_file", [True, False])
+@pytest.mark.parametrize("wrong", ["\udce9", 5000, 2**70])
+def test_what_the_tables_refuse_is_not_in_the_way_of_later_changes(
+    tmp_path: Path, wrong: object, has_file: bool
+) -> None:
+    path = tmp_path / FILE if has_file else Path("/proc/nowhere/kept.db")
+    database, step = Database(path), "INSERT OR REPLACE INTO first_steps VALUES (1, ?)"
+    for number in (3, 8):
+        database.change(Change(step, (number,)))
+        with pytest.raises((UnicodeError, OverflowError, sqlite3.IntegrityError)):
+            database.change(Change(step, (4,)), Change(step, (wrong,)))
+        assert database.rows("SELECT step FROM first_steps") == [(number,)]
+    assert (database.notice == "") == has_file
 
 
 def test_values_that_would_overflow_are_not_imported(tmp_path: Path) -> None:
