@@ -452,12 +452,21 @@ def test_no_search_knows_what_one_with_other_moves_has_found(graph_search: bool)
     only_last = RootMoves(allow=((BLACK, free.moves[-1].point, 1),))
     others = [RootMoves(avoid=((BLACK, best, 1),)), RootMoves(avoid=((WHITE, reply, 10),)), only_last, ANY_MOVE]
     asked = [(Game(5), root_moves) for root_moves in others]
-    asked += [(after_two, others[1]), (Game(5), others[1]), (after_two, ANY_MOVE), (after_two, others[0])]
+    asked += [(after_two, others[1]), (Game(5), others[1]), (after_two, ANY_MOVE)]
     for game, root_moves in asked:
         search.set_position(game)
         reused = found(search, root_moves)
         assert reused == found(search_of(game, graph_search=graph_search), root_moves)
         assert found(search, root_moves)[1] == 0  # the same question once more
+
+
+def test_what_restricts_nothing_keeps_the_tree() -> None:
+    game = Game(5).after(BLACK, "C3")
+    search = search_of(game)
+    run(search, Limits(visits=100))
+    for avoid in ((BLACK, "B2", 1), (WHITE, "C3", 1)):  # not to move, and occupied
+        moves = RootMoves(avoid=(avoid,)).on_board(5, 5)
+        assert run(search, Limits(visits=100), root_moves=moves).new_visits == 0
 
 
 def test_a_pass_that_ends_the_game_has_the_owners_of_the_count() -> None:
