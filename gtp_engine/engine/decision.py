@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 from math import sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ..search.report import MoveReport, SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
 from .rank_play import choose_at
 from .ranks import Strength
-from .status import count_played, find_dead, has_filled_up, in_their_own_turn
+from .status import count_played, find_dead, handicap_of, has_filled_up, in_their_own_turn
 from .worker import SearchWorker
 
 # How long each of the two looks takes at most: a share of the time for the move, and seconds. Chosen by judgement, so
@@ -128,8 +128,8 @@ class _Choice:
             choice = self._capture(report, before, after) if self._to_capture else PASS
         elif choice == PASS:
             choice = self._instead_of_pass(report, before, lead)
-        if choice == PASS and self._needs_count:  # the search was not allowed to pass
-            report = replace(report, winrate=winrate, lead=lead, score_mean=lead, utility=2 * winrate - 1)
+        if choice == PASS and self._needs_count:
+            report = _counted(report, lead, winrate)
         return choice, report
 
     def _may_be_over(self, report: SearchReport, choice: int) -> bool:
@@ -322,6 +322,16 @@ _FEW_VISITS, _PATIENCE_WITH_FEW = 16, 4.0
 _MOST_TURNS = 500
 
 
+def _counted(report: SearchReport, lead: float, winrate: float) -> SearchReport:
+    """Returns a report on a pass that ends the game with this count, which the search behind it does not know."""
+    values: dict[str, Any] = {"winrate": winrate, "lead": lead, "score_mean": lead, "score_stdev": 0.0}
+    values |= {"utility": 2 * winrate - 1, "weight": 1.0}
+    others: dict[str, Any] = {"lcb": winrate, "utility_lcb": values["utility"], "prior": float(report.priors[-1])}
+    others |= {"selection": 1.0, "width": report.width, "height": report.height}
+    only = MoveReport(PASS, visits=1, order=0, pv=(PASS,), pv_visits=(1,), **values, **others)
+    return replace(report, moves=(only,), **values)
+
+
 def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: Strength | None = None) -> bool:
     """Returns whether this position is a reason for the player to move to resign.
 
@@ -334,7 +344,7 @@ def is_hopeless(game: Game, report: SearchReport, threshold: float, strength: St
         far_behind *= strength.patience
     elif report.visits < _FEW_VISITS:
         far_behind *= _PATIENCE_WITH_FEW
-    is_late = count_played(game) >= (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * game.handicap) * game.area
+    is_late = count_played(game) >= (_EARLIEST_RESIGNATION + _HANDICAP_PATIENCE * handicap_of(game)) * game.area
     return is_late and not report.is_rough and report.winrate < threshold and report.lead < far_behind
 
 

@@ -58,8 +58,13 @@ Cells = frozenset[Cell]
 
 def count_played(game: Game) -> int:
     """Returns how many stones were played; those that were set up count too, but not those of a handicap."""
-    handicap = game.handicap if game.handicap <= _MOST_HANDICAP * game.area else 0
-    return max(sum(move.point != PASS for move in game.moves), int(np.count_nonzero(game.stones())) - handicap)
+    stones = int(np.count_nonzero(game.stones())) - handicap_of(game)
+    return max(sum(move.point != PASS for move in game.moves), stones)
+
+
+def handicap_of(game: Game) -> int:
+    """Returns the number of handicap stones; 0 if there are so many that they are a position."""
+    return game.handicap if game.handicap <= _MOST_HANDICAP * game.area else 0
 
 
 def has_filled_up(game: Game) -> bool:

@@ -245,6 +245,8 @@ def test_a_pass_that_ends_the_game_is_reported_with_the_count(worker):
     point, report = choose_move(worker, request(game), PlayStyle())
     assert (point, report.winrate, report.lead) == (PASS, 1.0, 8.5)
     assert not is_hopeless(game, report, 0.1)
+    assert ([found.point for found in report.moves], report.score_stdev) == ([PASS], 0.0)
+    assert report.as_comment().splitlines()[-1] == "Main line: pass"
     lost = game_of(TWO_EYES, komi=10.5, to_move=WHITE)
     lost.play(WHITE, PASS)
     point, report = choose_move(worker, request(lost), PlayStyle())
