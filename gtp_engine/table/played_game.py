@@ -390,9 +390,12 @@ class PlayedGame:
 
     def begin(self, game: Game, humans: frozenset[int], time: TimeSettings = NO_LIMIT) -> None:
         """Begins a game from a position; this one stays if the engine refuses the board, which raises UserError."""
-        goes_on, given = self.mode is Mode.GAME and self.humans == humans, len(game.moves)
+        given, own = len(game.moves), self.given
+        if game.setup_stones == self.game.setup_stones:  # whose moves both games have, and no earlier ones
+            own = max(0, own - len(self.moves) + len(self.game.moves))
+        goes_on = self.mode is Mode.GAME and self.humans == humans
         self.engine.load(game)
-        self.humans, self.given = humans, min(self.given, given) if goes_on else given
+        self.humans, self.given = humans, min(own, given) if goes_on else given
         self._begin(None, time)
 
     @property

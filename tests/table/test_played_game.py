@@ -104,6 +104,11 @@ def test_what_a_record_has_before_stones_are_set_up_was_given_too(engine: Engine
     assert played.numbers == range(5, 6)
     played.undo()
     assert (played.given, played.numbers) == (4, range(5, 5))
+    for move in ("A1", "E1", "A4"):
+        played.play(move)
+    before = played.tree.to_game(6)  # two of these, and the last of the record
+    played.begin(before, played.humans)
+    assert (played.given, len(played.game.moves)) == (1, 3)
 
 
 def test_a_saved_game_knows_how_many_moves_it_began_with(engine: Engine, tmp_path: Path) -> None:
