@@ -33,7 +33,7 @@ def main() -> None:
         report = engine.evaluate()
         game = engine.game
     console = Console(width=76, color_system="truecolor", force_terminal=True, record=True, file=io.StringIO())
-    side = side_lines(game, NAMES)
+    side = side_lines(game, NAMES, len(game.moves))
     prompt = Text("black> ")
     analysis = board_view(game, console, candidate_marks(report), side)
     draw("analysis.svg", console, prompt + Text("analyze\n"), analysis, candidate_table(report, console.width), prompt)

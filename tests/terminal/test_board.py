@@ -151,15 +151,15 @@ def printed(thing: object, width: int = 80) -> list[str]:
 def test_players_terms_and_latest_moves() -> None:
     game = Game(3, komi=0.5)
     game.play(BLACK, at("B2"))
-    assert side_lines(game, {BLACK: "you", WHITE: "engine"})[-1].plain == "move 1: B2"
+    assert side_lines(game, {BLACK: "you", WHITE: "engine"}, 1)[-1].plain == "move 1: B2"
     game.play(WHITE, PASS)
-    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, 12k"})] == [
+    assert [line.plain for line in side_lines(game, {BLACK: "you", WHITE: "engine, 12k"}, 5)] == [
         " ●  black  you",
         " ○  white  engine, 12k",
         "",
         "captured by black 0, by white 0",
         "Chinese rules, komi 0.5",
-        "moves 1-2: B2 pass",
+        "moves 4-5: B2 pass",
     ]
 
 

@@ -12,6 +12,7 @@ from piped_game import PLAY, only_game, play
 from pseudo_terminal import Terminal
 from reviews import D4, E5, G7, game_of, loss, reason
 
+from gtp_engine.clients.terminal.board import mistake_legend, mistake_marks
 from gtp_engine.clients.terminal.play import TerminalGame
 from gtp_engine.clients.terminal.teaching import lesson_pages, what_if_lines, why_lines
 from gtp_engine.engine.engine import Engine
@@ -166,7 +167,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         terminal.send("y\r")
         terminal.expect(r"type lesson \(or press Enter\), review, new, undo or quit")
         assert "what mattered most" not in terminal.written
-        marked = r"before the mistake: \? is the move played, \* a better one"
+        marked = r"before the mistake \(\?: the move played, \*: a better move\)"
         told = ("what mattered most, by a short search:", "1. move 3, A1, lost", "mistake 1 of 1")
         terminal.answer("", marked, *told, "(?=game over> )")
         lowest = next(line for line in terminal.window() if line.lstrip().startswith("1 "))
@@ -174,6 +175,7 @@ def test_a_mistake_is_tried_again_after_the_lesson(terminal: Terminal, tmp_path:
         begin = len(terminal.written)
         terminal.answer("why", "your A1 lost about", "(?=game over> )")
         assert "white's" not in terminal.written[begin:]
+        assert mistake_legend(mistake_marks(loss(1, BLACK, PASS, G7, 4.0))) == "*: a better move"
         terminal.answer("n", "unknown command 'n'; type lesson, review, new, undo or quit", "(?=game over> )")
         terminal.answer("", "A B C D", "(?=game over> )")
         for asked in ("why 3", "Why Move 3"):

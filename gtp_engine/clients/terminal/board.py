@@ -158,8 +158,11 @@ def _line_character(game: Game, x: int, y: int) -> str:
 # Next to the board and below it.
 
 
-def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
-    """Returns the lines next to the board: the players, prisoners, komi and rules, the latest moves."""
+def side_lines(game: Game, names: dict[int, str], played: int) -> list[Text]:
+    """Returns the lines next to the board: the players, prisoners, komi and rules, the latest moves.
+
+    `played` is the number of the last move, which counts those before stones were set up too.
+    """
     lines = []
     for colour in (BLACK, WHITE):
         is_next = "bold" if game.to_move == colour else ""
@@ -171,7 +174,7 @@ def side_lines(game: Game, names: dict[int, str]) -> list[Text]:
     if game.moves:
         first = max(0, len(game.moves) - RECENT_MOVES)
         recent = [game.vertex(move.point) for move in game.moves[first:]]
-        numbers = f"moves {first + 1}-{len(game.moves)}" if len(game.moves) > 1 else "move 1"
+        numbers = f"moves {played - len(recent) + 1}-{played}" if len(recent) > 1 else f"move {played}"
         lines.append(Text(f"{numbers}: {' '.join(recent)}", style="dim"))
     return lines
 
@@ -204,6 +207,12 @@ def mistake_marks(worst: MoveReview) -> Marks:
     """Returns marks at a mistake and at a better move, in the position before it; none for a pass."""
     marks = {worst.best: HINT_MARK, worst.move.point: MISTAKE_MARK}
     return Marks(labels={point: mark for point, mark in marks.items() if point != PASS})
+
+
+def mistake_legend(marks: Marks) -> str:
+    """Returns what the marks of `mistake_marks` mean."""
+    meanings = {MISTAKE_MARK: "the move played", HINT_MARK: "a better move"}
+    return ", ".join(f"{mark}: {meaning}" for mark, meaning in meanings.items() if mark in marks.labels.values())
 
 
 def hint_line(report: SearchReport, shown: str = "winrate") -> str:

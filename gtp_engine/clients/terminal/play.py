@@ -99,6 +99,7 @@ class TerminalGame:
         self._is_saved: bool | None = None  # of a finished game
         self._lesson: GameReview | None = None  # about the game that has ended last
         self._page = 1  # of the lesson, the one shown last
+        self._taught: int | None = None  # the number of the move before which a position is shown, for `why`
         self._known = KnownReports()  # of `why`, the lesson and the review: one figure for one mistake
         self._opening = self._greeting()
 
@@ -228,7 +229,7 @@ class TerminalGame:
         A lesson needs a network and moves.
         """
         if self._lesson is None:
-            return "lesson" if self._engine.network is not None and self._engine.game.moves else ""
+            return "lesson" if self._engine.network is not None and self._played.moves else ""
         return f"lesson {self._page + 1}" if self._page < len(lesson_pages(self._lesson)) else ""
 
     def _check_not_over(self) -> None:
@@ -462,7 +463,7 @@ class TerminalGame:
     def _command_review(self, _: str) -> None:
         if not self._played.result:
             raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
-        if not (self._is_saved and self._played.file.path and self._engine.game.moves):
+        if not (self._is_saved and self._played.file.path and self._played.moves):
             raise UserError("there is no saved game to review")
         path = self._played.file.path
         self._screen.keep()
@@ -475,9 +476,7 @@ class TerminalGame:
         if not moves:
             raise UserError("no move has been played yet")
         name = asked_about(text)
-        mistake = self._mistake() if self._played.result else None
-        taught = mistake[0].number if mistake else None
-        number = parse_count("number of a move", name, moves) if name else taught
+        number = parse_count("number of a move", name, moves) if name else self._taught
         own = None if self._played.mode is Mode.PAIR else next(iter(self._played.humans))
         review = self._given(about_moves(self._task(), self._network_settings(), self._known, number))
         for line in why_lines(review, own):
@@ -488,14 +487,13 @@ class TerminalGame:
         name, _, move_name = asked_about(text).partition(" ")
         if not name:
             raise UserError(f"missing point: type, for example, what if {example_point(game.width, game.height)}")
-        own = [number for number, move in enumerate(game.moves, 1) if move.colour in self._played.humans]
+        moves = self._played.moves
+        own = [number for number, move in enumerate(moves, 1) if move.colour in self._played.humans]
         if not own:
             raise UserError("you have not played a move yet")
-        number = parse_count("number of a move", move_name, len(game.moves)) if move_name else own[-1]
-        before = game.copy()
-        while len(before.moves) >= number:
-            before.undo()
-        move = Move(game.moves[number - 1].colour, parse_vertex(name, game.width, game.height))
+        number = parse_count("number of a move", move_name, len(moves)) if move_name else own[-1]
+        before = self._task().record.to_game(number - 1, rules=game.rules)
+        move = Move(moves[number - 1].colour, parse_vertex(name, game.width, game.height))
         before.to_move = move.colour
         before.copy().play(*move)  # which refuses an illegal one
         if self._network_settings().search_parameters(self._engine.settings.network).profile:
@@ -515,16 +513,27 @@ class TerminalGame:
         self._lesson = self._lesson or self._find_lesson()
         pages = lesson_pages(self._lesson)
         self._page = parse_count("number of a mistake", text, len(pages))
-        if self._played.result and (mistake := self._mistake()):  # otherwise another game is on the board
-            worst, before = mistake
-            self._show(board.mistake_marks(worst), game=before)
-            self._print(
-                f"before the mistake: {board.MISTAKE_MARK} is the move played, {board.HINT_MARK} a better one", "dim"
-            )
-        for line in pages[self._page - 1]:
-            self._print(line)
-        if self._played.result and self._next_page:
-            self._print("press Enter for the next one", "dim")
+        lines = [Text(printable(line)) for line in pages[self._page - 1]]
+        if not self._played.result:  # another game is on the board
+            self._screen.print(*lines)
+            return
+        if self._next_page:
+            lines.append(Text("press Enter for the next one", "dim"))
+        if mistake := self._mistake():
+            self._show_mistake(*mistake, lines)
+        else:
+            self._screen.print(*lines)
+
+    def _show_mistake(self, worst: MoveReview, before: Game, lines: list[Text]) -> None:
+        """Shows the position before a mistake, with lines about it: next to the board if the window is too low."""
+        marks, screen = board.mistake_marks(worst), self._screen
+        lines = [Text(f"before the mistake ({board.mistake_legend(marks)})", "dim"), *lines]
+        is_low = screen.redraws and before.height + len(lines) + 4 > screen.console.height
+        is_beside = is_low and board.side_width(before, screen.console) >= board.SIDE_WIDTH
+        self._show_game(before, worst.number - 1, marks, *([Text(), *lines] if is_beside else []))
+        if not is_beside:
+            screen.print(*lines)
+        self._taught = worst.number
 
     def _mistake(self, text: str = "") -> tuple[MoveReview, Game] | None:
         """Returns the mistake of the lesson with this number, by default the one shown last, and the game before it.
@@ -672,11 +681,17 @@ class TerminalGame:
 
     # Showing.
 
-    def _show(self, marks: Marks | None = None, *extra: RenderableType, game: Game | None = None) -> None:
-        """Shows the position, by default that of the game, with the players and `extra` next to it."""
-        game, rank = game or self._engine.game, as_rank(self._engine.settings.rank)
+    def _show(self, marks: Marks | None = None, *extra: RenderableType) -> None:
+        """Shows the position, with the players and `extra` next to it."""
+        game, self._taught = self._engine.game, None
         marks = marks or (self._lessons.marks(game) if self._is_helping else None)
+        self._show_game(game, len(self._played.moves), marks, *extra)
+
+    def _show_game(self, game: Game, played: int, marks: Marks | None, *extra: RenderableType) -> None:
+        """Shows a position after so many moves, those before stones were set up included."""
+        rank = as_rank(self._engine.settings.rank)
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = texts().say(engine_at(rank))
         names = {colour: human if colour in self._played.humans else engine for colour in (BLACK, WHITE)}
-        self._screen.show(board.board_view(game, self._screen.console, marks, [*board.side_lines(game, names), *extra]))
+        side = [*board.side_lines(game, names, played), *extra]
+        self._screen.show(board.board_view(game, self._screen.console, marks, side))
