@@ -116,6 +116,7 @@ LETTERS = np.array([list("abc"), list("def")])  # two rows, three columns
 def test_each_symmetry_of_a_rectangular_array(number: int, rows: list[str]) -> None:
     turned = symmetry.apply(LETTERS, number)
     assert ["".join(row) for row in turned] == rows
+    assert (symmetry.apply(turned, {5: 6, 6: 5}.get(number, number)) == LETTERS).all()
 
 
 @pytest.mark.parametrize("number", range(symmetry.COUNT))
