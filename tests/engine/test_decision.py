@@ -225,36 +225,22 @@ def test_the_count_knows_the_dead_stones_by_the_tree_that_is_kept():
     watched.close()
 
 
-# Black has two eyes and is ahead: a move of Black would fill one.
-TWO_EYES = """
-    . X . X X O O . O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O O O
-    X X X X X O O . O
-"""
-
-
 def test_a_pass_that_ends_the_game_is_reported_with_the_count(worker):
-    game = game_of(TWO_EYES, komi=0.5, to_move=WHITE)
+    game = game_of(FINISHED, komi=0.5, to_move=WHITE)
     game.play(WHITE, PASS)
     point, report = choose_move(worker, request(game), PlayStyle())
     assert (point, report.winrate, report.lead) == (PASS, 1.0, 8.5)
     assert not is_hopeless(game, report, 0.1)
     assert ([found.point for found in report.moves], report.score_stdev) == ([PASS], 0.0)
     assert report.as_comment().splitlines()[-1] == "Main line: pass"
-    lost = game_of(TWO_EYES, komi=10.5, to_move=WHITE)
+    lost = game_of(FINISHED, komi=10.5, to_move=WHITE)
     lost.play(WHITE, PASS)
     point, report = choose_move(worker, request(lost), PlayStyle())
     assert (point, report.winrate, report.lead) == (PASS, 0.0, -1.5)
 
 
 def test_a_position_of_black_stones_alone_is_no_handicap(worker):
-    game = game_of(TWO_EYES.replace("O", "X"), to_move=WHITE)
+    game = game_of(FINISHED.replace("O", "X"), to_move=WHITE)
     game.play(WHITE, PASS)
     assert move(worker, game) == PASS
 
