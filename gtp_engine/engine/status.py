@@ -37,8 +37,8 @@ _EARLIEST_END = 0.3
 # The share before which no stone is dead if both players pass: a network gives the whole board to the player who is
 # ahead, which would make stones dead that nobody has attacked. By judgement too: two walls across 9x9 are 18 stones.
 _EARLIEST_DEAD = 0.2
-# The share of the board up to which black stones that are set up alone are a handicap, and no position: by judgement; 9
-# stones on 7x7 are 18 %.
+# Black stones that are set up without white ones are a handicap up to this share of the board, beyond it a position. By
+# judgement: 9 stones on 7x7 are 18 %.
 _MOST_HANDICAP = 0.2
 # The least prior of a pass that counts as likely. In 802 positions with a smaller one, from 63 games on 9x9 and 19x19,
 # no search of 200 visits with g170-b6c96 tried a pass.
