@@ -479,9 +479,9 @@ def _banned_until(game: Game, root_moves: RootMoves) -> np.ndarray:
     for player, point, depth in root_moves.avoid:
         entry = as_colour(player), index_of_point(point, game.width, game.height)
         banned[entry] = max(banned[entry], min(depth, MAX_DEPTH))
-    # What restricts nothing is left out: it would only clear the tree.
-    banned[opponent(game.to_move)][banned[opponent(game.to_move)] == 1] = 0
-    banned[game.to_move][(banned[game.to_move] == 1) & ~game.legal_moves()] = 0
+    if banned.any():  # what restricts nothing is left out: it would only clear the tree
+        banned[opponent(game.to_move)][banned[opponent(game.to_move)] == 1] = 0
+        banned[game.to_move][(banned[game.to_move] == 1) & ~game.legal_moves()] = 0
     return banned
 
 
