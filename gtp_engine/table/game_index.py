@@ -77,10 +77,14 @@ def game_key(record: GameRecord) -> str:
 def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:
     """Returns the games in the folder of saved games (`games_of_user`), the latest first."""
     known = {path: (stamp, facts) for path, stamp, facts in database.rows("SELECT path, stamp, facts FROM games")}
-    found, changes, prefix = list[tuple[int, Path, SavedFacts]](), list[Change](), _as_key(folder.resolve(), "")
+    found, changes, prefix = (
+        list[tuple[int, Path, SavedFacts]](),
+        list[Change](),
+        _as_key(f"{folder.resolve()}{os.sep}"),
+    )
     for path in games_of_user(folder):
         with suppress(OSError):
-            state, name = path.stat(), _as_key(folder.resolve(), path.name)
+            state, name = path.stat(), prefix + _as_key(path.name)
             stamp = f"{state.st_mtime_ns} {state.st_size}"
             before, text = known.pop(name, ("", ""))
             if before != stamp:
@@ -95,9 +99,9 @@ def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFact
     return [(path, facts) for _, path, facts in sorted(found, key=lambda each: each[:2], reverse=True)]
 
 
-def _as_key(folder: Path, name: str) -> str:
-    """Returns the path of a file as the database names it: all that is not UTF-8 in it in escapes."""
-    return os.fsencode(f"{folder}{os.sep}{name}").decode("utf-8", "backslashreplace")
+def _as_key(path: str) -> str:
+    """Returns a path, or a part of one, as the database spells it: what is not UTF-8 is escaped."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def games_of_user(folder: Path) -> Iterator[Path]:
