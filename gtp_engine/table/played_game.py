@@ -78,7 +78,7 @@ class PlayedGame:
     def _begin(self, saved: SavedGame | None, time: TimeSettings = NO_LIMIT) -> None:
         self.saved = saved  # the game that it continues; None for a new one
         if saved is not None:
-            moves = sum(node.move is not None for node in saved.node.path)
+            moves = len(saved.node.moves)
             self.given = min(read_notes(saved.tree.root.properties).given, moves) if is_own(saved.tree) else moves
         self.tree = GameRecord.from_game(self.game) if saved is None else saved.tree
         self.node = self.tree.main_line[-1] if saved is None else saved.node  # that of the engine's position
@@ -265,7 +265,7 @@ class PlayedGame:
             self.editor.undo(self.editor.edits.index(edit))
         else:
             self.show(self._undo_edits())
-            self.given = min(self.given, len(self.moves))
+            self.given = min(self.given, len(self.node.moves))
         self.has_content |= not (self.mode is Mode.RECORD and len(self._ends) < ends)  # a result is not saved there
         self.save_soon()
         return self.node is node and self.result != result
@@ -392,16 +392,11 @@ class PlayedGame:
         """Begins a game from a position; this one stays if the engine refuses the board, which raises UserError."""
         given, own = len(game.moves), self.given
         if game.setup_stones == self.game.setup_stones:  # whose moves both games have, and no earlier ones
-            own = max(0, own - len(self.moves) + len(self.game.moves))
+            own = max(0, own - len(self.node.moves) + len(self.game.moves))
         goes_on = self.mode is Mode.GAME and self.humans == humans
         self.engine.load(game)
         self.humans, self.given = humans, min(own, given) if goes_on else given
         self._begin(None, time)
-
-    @property
-    def moves(self) -> list[Move]:
-        """The moves that led to the position; those of `game` begin where stones were set up."""
-        return [node.move for node in self.node.path if node.move is not None]
 
     @property
     def numbers(self) -> range:

@@ -138,7 +138,7 @@ class SavedGame:
 
     def in_words(self) -> str:
         """Returns a line about what is continued, and whether its file is updated."""
-        moves = sum(node.move is not None for node in self.node.path)
+        moves = len(self.node.moves)
         place = f"after {plural(moves, 'move')}" if moves else "before the first move"
         saving = "" if self.is_own else "it will be saved as a new game"
         return "; ".join(filter(None, (f"continuing {self.path} {place}", *map(texts().say, self.remarks), saving)))

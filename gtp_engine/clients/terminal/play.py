@@ -229,7 +229,7 @@ class TerminalGame:
         A lesson needs a network and moves.
         """
         if self._lesson is None:
-            return "lesson" if self._engine.network is not None and self._played.moves else ""
+            return "lesson" if self._engine.network is not None and self._played.node.moves else ""
         return f"lesson {self._page + 1}" if self._page < len(lesson_pages(self._lesson)) else ""
 
     def _check_not_over(self) -> None:
@@ -463,7 +463,7 @@ class TerminalGame:
     def _command_review(self, _: str) -> None:
         if not self._played.result:
             raise UserError("the game is not over: resign or pass first; `gtp_engine review FILE` reviews any game")
-        if not (self._is_saved and self._played.file.path and self._played.moves):
+        if not (self._is_saved and self._played.file.path and self._played.node.moves):
             raise UserError("there is no saved game to review")
         path = self._played.file.path
         self._screen.keep()
@@ -472,7 +472,7 @@ class TerminalGame:
         self._print(self._choices_after_game, "dim")
 
     def _command_why(self, text: str) -> None:
-        moves = len(self._played.moves)
+        moves = len(self._played.node.moves)
         if not moves:
             raise UserError("no move has been played yet")
         name = asked_about(text)
@@ -487,7 +487,7 @@ class TerminalGame:
         name, _, move_name = asked_about(text).partition(" ")
         if not name:
             raise UserError(f"missing point: type, for example, what if {example_point(game.width, game.height)}")
-        moves = self._played.moves
+        moves = self._played.node.moves
         own = [number for number, move in enumerate(moves, 1) if move.colour in self._played.humans]
         if not own:
             raise UserError("you have not played a move yet")
@@ -685,10 +685,10 @@ class TerminalGame:
         """Shows the position, with the players and `extra` next to it."""
         game, self._taught = self._engine.game, None
         marks = marks or (self._lessons.marks(game) if self._is_helping else None)
-        self._show_game(game, len(self._played.moves), marks, *extra)
+        self._show_game(game, len(self._played.node.moves), marks, *extra)
 
     def _show_game(self, game: Game, played: int, marks: Marks | None, *extra: RenderableType) -> None:
-        """Shows a position after so many moves, those before stones were set up included."""
+        """Shows a position reached after `played` moves, counted from the beginning of the record."""
         rank = as_rank(self._engine.settings.rank)
         human = HUMAN if self._played.mode is Mode.PAIR else "you"
         engine = texts().say(engine_at(rank))

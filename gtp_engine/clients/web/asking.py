@@ -123,7 +123,7 @@ class Asking(Part):
 
         session, known = self.session, self._reviewing.known
         session.make_way()
-        number = sum(node.move is not None for node in asked.node.path)
+        number = len(asked.node.moves)
 
         def question(worker: "SearchWorker", request: "SearchRequest") -> "Explanation | MoveReview | None":
             searches = searches_of(worker, request, known)

@@ -34,7 +34,7 @@ class Position(Part):
             "tree": session.tree_version,
             "moves": len(line) - 1,
             "place": line.index(node),
-            "moveNumbers": [sum(each.move is not None for each in nodes) for nodes in (node.path, line)],
+            "moveNumbers": [len(each.moves) for each in (node, line[-1])],
             "variation": {"number": variation + 1, "of": len(siblings)},
             "numbers": self._numbers(game),
             "next": [game.vertex(child.move.point) for child in node.children if child.move is not None],
@@ -48,8 +48,8 @@ class Position(Part):
 
     def _numbers(self, game: Game) -> dict[str, str]:
         """Returns the number of the move that has placed each stone of a position, those that were set up left out."""
-        moves = [node.move for node in self.session.node.path if node.move is not None]
-        last = {move.point: (number, move.colour) for number, move in enumerate(moves, 1) if move.point != PASS}
+        moves = enumerate(self.session.node.moves, 1)
+        last = {move.point: (number, move.colour) for number, move in moves if move.point != PASS}
         of_stones = {point: number for point, (number, colour) in last.items() if game.stone_at(point) == colour}
         return {game.vertex(point): str(number) for point, number in of_stones.items()}
 

@@ -443,7 +443,7 @@ class Problems(Part):
         if self.exercise is not None or node.parent is None or node.move is None:
             return None
         played = session.position(node).vertex(node.move.point)
-        number = sum(each.move is not None for each in node.path)
+        number = len(node.moves)
         day = self.played.tree.date[:10] or datetime.date.today().isoformat()
         return key_of(session.before(node)), node, Missed(played, round(points, 1), line, group, number, day)
 

@@ -132,7 +132,7 @@ class Reviewing(Part):
     def after_end(self) -> None:
         """Begins the lesson about a game that a person has played against the engine."""
         played, (person, *others) = self.played, self.played.humans
-        has_moved = any(move.colour == person for move in played.moves[played.given :])
+        has_moved = any(move.colour == person for move in played.node.moves[played.given :])
         is_taught = self.job is not None and self.job.is_lesson and self.job.positions[-1] is played.node
         can_teach = self.session.is_ready and played.engine.network is not None
         if not others and has_moved and can_teach and not is_taught:

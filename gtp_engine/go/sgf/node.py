@@ -58,6 +58,11 @@ class TreeNode:
         return nodes[::-1]
 
     @property
+    def moves(self) -> list[Move]:
+        """The moves from the root to this node; those of a `Game` begin anew where stones are set up."""
+        return [node.move for node in self.path if node.move is not None]
+
+    @property
     def next(self) -> "TreeNode | None":
         """The child that was last looked at, or else the first one; None at the end of a line."""
         if self.followed in self.children:

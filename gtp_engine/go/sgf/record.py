@@ -320,7 +320,7 @@ class GameRecord:
     @property
     def moves(self) -> list[Move]:
         """The moves of the main line in order, passes included."""
-        return [node.move for node in self.main_line if node.move is not None]
+        return self.main_line[-1].moves
 
     def follow(self, node: TreeNode) -> None:
         """Makes the line through a node the one that `line` follows from each of its ancestors."""
