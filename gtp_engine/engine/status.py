@@ -63,7 +63,7 @@ def count_played(game: Game) -> int:
 
 
 def handicap_of(game: Game) -> int:
-    """Returns the number of handicap stones; 0 if there are so many that they are a position."""
+    """Returns the number of handicap stones, or 0 if there are too many for a handicap (`_MOST_HANDICAP`)."""
     return game.handicap if game.handicap <= _MOST_HANDICAP * game.area else 0
 
 

@@ -106,7 +106,7 @@ class Database:
                 raise
 
     def _write(self, changes: tuple[Change, ...]) -> None:
-        """Writes what is waiting, the last of which are these changes, to the file or, if that fails, to memory."""
+        """Writes all waiting changes, which end with these, to the file; if that fails, to memory."""
         try:
             with self._file() as connection:
                 _make(connection, self._waiting)
