@@ -62,6 +62,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
         for name, tensor in model.state_dict().items():
             if not tensor.isfinite().all():
                 raise UserError(f"{name} contains NaN or infinite values")
+            if name.endswith(".running_var") and not (tensor >= 0).all():
+                raise UserError(f"{name} contains negative variances")
     except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise NetworkFileError(f"{path}: a damaged checkpoint ({_first_line(error)})") from error
     return Checkpoint(model.eval(), data.get("training"), data.get("card") or {})

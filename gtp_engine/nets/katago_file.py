@@ -29,6 +29,8 @@ LARGEST_EXPANSION, FREE_EXPANSION = 20, 64 << 20
 _PIECE = 4 << 20  # bytes to expand at once
 LONGEST_WORD = 1000
 DEEPEST = 4  # blocks inside blocks; KataGo's have 2
+# KataGo writes constant norms with 1e-20; a fresh network of ours has the same means and variances, and 1e-4.
+_LEAST_MEASURED_EPSILON = 1e-10
 _NO_HEADER = "not a KataGo network: it does not begin with a name and a version"
 _WORD = re.compile(rb"\S+")
 _SPACE = re.compile(rb"\s*")
@@ -131,7 +133,10 @@ class _Reader:
                 self.values[name] = self._floats(floats, name)
         if isinstance(desc, BatchNormDesc):
             means, variances = self.values[f"{path}.running_mean"], self.values[f"{path}.running_var"]
-            desc = replace(desc, constant=not means.any() and bool((variances == 1).all()))
+            if not (variances + np.float32(desc.epsilon) > 0).all():
+                raise UserError(f"{path}.running_var contains variances that are not positive")
+            is_constant = desc.epsilon < _LEAST_MEASURED_EPSILON and not means.any() and bool((variances == 1).all())
+            desc = replace(desc, constant=is_constant)
         return desc
 
     @property
@@ -185,7 +190,8 @@ class _Reader:
         else:
             self._check_rest(start, 2 * floats.size - 1, name)  # a digit and a space each
             words = (self._value(float, name) for _ in range(floats.size))
-            values = np.fromiter(words, np.float32, floats.size)
+            with np.errstate(over="ignore"):  # what is too large becomes infinite
+                values = np.fromiter(words, np.float32, floats.size)
         if not np.isfinite(values).all():
             raise UserError(f"{name} contains NaN or infinite values")
         return np.array(values.reshape(floats.shape).transpose(floats.axes), np.float32, order="C")

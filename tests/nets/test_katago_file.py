@@ -17,7 +17,7 @@ from gtp_engine.nets import katago_file
 from gtp_engine.nets.config import parse_config
 from gtp_engine.nets.katago_file import NetworkFileError, katago_bytes, read_katago_file, write_katago_file
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.schema import Layer, walk
+from gtp_engine.nets.schema import BatchNormDesc, Layer, walk
 from gtp_engine.nets.stored import StoredNetwork
 
 
@@ -172,6 +172,18 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
     values = {**network.values, "trunk.conv.weight": np.zeros((8, 22, 5, 5), np.float32)}
     with pytest.raises(ValueError, match=r"trunk\.conv\.weight has the shape \(5, 5, 22, 8\), but the config says"):
         katago_bytes(replace(network, values=values))
+
+
+def test_negative_variances_are_refused(tmp_path: Path) -> None:
+    network = Model(parse_config("b1c8")).initialise().stored()
+    network.values["trunk.tip_norm.running_var"][0] = -1
+    assert "trunk.tip_norm.running_var contains variances that" in refused(katago_bytes(network), tmp_path)
+
+
+def test_the_norms_of_a_fresh_network_are_measured(tmp_path: Path) -> None:
+    new = Model(parse_config("b1c8")).initialise().stored()
+    norms = [desc for desc in walk(read(katago_bytes(new), tmp_path).config) if isinstance(desc, BatchNormDesc)]
+    assert norms and not any(norm.constant for norm in norms)
 
 
 def test_what_a_version_cannot_say_is_not_written() -> None:
