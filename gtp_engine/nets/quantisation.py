@@ -40,7 +40,7 @@ ALL_KINDS = frozenset({MATRICES, POINTS, WINDOWS})
 _DAMPING = 0.01
 _STRIDE = 2  # between the lines, and the points of a line, whose inputs are looked at for a convolution
 _COLUMNS = 64  # that are rounded before what they do to the columns after them is computed
-FORMAT = 4
+FORMAT = 5
 """The version of the files."""
 _BATCH = 8  # positions that torch evaluates together
 _MOST_BYTES = 1 << 30  # of the products of inputs that are kept at a time: those of b60c320 are 4 GB
@@ -338,7 +338,7 @@ def round_weights(
 def save_quantised(found: Quantised, network: StoredNetwork, path: Path) -> None:
     """Writes the layers to an .npz file; OSError if it cannot be written."""
     arrays: dict[str, Any] = {"format": FORMAT, "network": network.fingerprint, "loss": np.array(found.loss)}
-    arrays["kinds"] = np.array(sorted(found.kinds))
+    arrays |= {"kinds": np.array(sorted(found.kinds)), "layers": np.array(list(found.layers), str)}
     for name, layer in found.layers.items():
         for part, array in layer._asdict().items():
             if array is not None:
@@ -375,10 +375,10 @@ def _parse(arrays: dict[str, np.ndarray], network: StoredNetwork) -> Quantised |
     if str(arrays["network"]) != network.fingerprint:
         return None
     layers: dict[str, Rounded] = {}
-    for path, shape in _layers(network.config):
-        if (integers := arrays.get(f"{path}.integers")) is None:  # its block would have lost too much
-            continue
-        scales, inputs = arrays[f"{path}.scales"], None if len(shape) == 2 else arrays[f"{path}.inputs"]
+    shapes = dict(_layers(network.config))
+    for path in arrays["layers"].tolist():  # the other blocks would have lost too much
+        shape, integers, scales = shapes[path], arrays[f"{path}.integers"], arrays[f"{path}.scales"]
+        inputs = None if len(shape) == 2 else arrays[f"{path}.inputs"]
         if (integers.shape, scales.shape) != (shape, shape[:1]) or (inputs is not None and inputs.shape != (2,)):
             raise ValueError(f"wrong shape of {path}")
         if integers.dtype != np.int8 or not ((scales >= 0) & (scales < np.inf)).all():

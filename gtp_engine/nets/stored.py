@@ -6,7 +6,7 @@ GPUs and for learning, the torch module (`model.Model`).
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
@@ -29,8 +29,8 @@ class StoredNetwork:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names the values: the same for all files of a network."""
-        digest = hashlib.sha256()
+        """Names the architecture and the values: the same for all files of a network."""
+        digest = hashlib.sha256(repr(replace(self.config, name="")).encode())
         for name in sorted(self.values):
             digest.update(f"{name}\0".encode())
             digest.update(self.values[name].tobytes())

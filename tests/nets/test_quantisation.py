@@ -1,5 +1,6 @@
 """Matrices as 8-bit integers: how they are rounded, and the file that keeps them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from torch.nn.functional import conv2d
 
 from gtp_engine.base.errors import UserError
 from gtp_engine.nets import quantisation
-from gtp_engine.nets.config import parse_config
+from gtp_engine.nets.config import Multipliers, parse_config
 from gtp_engine.nets.katago_file import read_katago_file
 from gtp_engine.nets.quantisation import (
     ALL_KINDS,
@@ -212,9 +213,12 @@ def test_a_file_of_another_network_is_refused(found: Quantised, network: StoredN
     save_quantised(found, network, path)
     with pytest.raises(UserError, match=r"net\.int8\.npz belongs to another network: remove it"):
         read_quantised(path, other)
+    other = StoredNetwork(replace(network.config, multipliers=Multipliers(score_mean=2.0)), network.values)
+    with pytest.raises(UserError, match="belongs to another network"):
+        read_quantised(path, other)
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "shape", "loss", "range"])
+@pytest.mark.parametrize("damage", ["empty", "text", "cut", "changed", "array", "shape", "loss", "range", "missing"])
 def test_a_damaged_file_is_one_clear_error(
     damage: str, found: Quantised, network: StoredNetwork, tmp_path: Path
 ) -> None:
@@ -223,12 +227,14 @@ def test_a_damaged_file_is_one_clear_error(
     whole = path.read_bytes()
     if damage == "array":
         np.save(path.open("wb"), np.zeros(3))
-    elif damage in ("shape", "loss", "range"):
+    elif damage in ("shape", "loss", "range", "missing"):
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}
-        changed = {"shape": ".scales", "loss": "loss", "range": ".inputs"}[damage]
+        changed = {"shape": ".scales", "loss": "loss", "range": ".inputs", "missing": ".integers"}[damage]
         name = next(name for name in arrays if name.endswith(changed))
-        arrays[name] = {"shape": arrays[name][1:], "loss": arrays[name] * np.nan, "range": np.array([1.0, 0.0])}[damage]
+        array = arrays.pop(name)
+        if damage != "missing":
+            arrays[name] = {"shape": array[1:], "loss": array * np.nan, "range": np.array([1.0, 0.0])}[damage]
         np.savez(path, **arrays)
     else:
         middle = len(whole) // 2
