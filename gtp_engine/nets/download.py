@@ -108,8 +108,8 @@ def download(source: Source, path: Path, watch: Watch = lambda done, total: None
                 return
             raise UserError(f"{path.name} is being downloaded by another program: wait until it has ended")
         part = path.with_name(f"{path.name}.part")
-        if not (source.sha256 or path.suffix == ".gz"):
-            part.unlink(missing_ok=True)  # nothing would tell whether the two pieces fit together
+        if not _can_resume(source, part):
+            part.unlink(missing_ok=True)
         while True:
             is_resumed = part.exists()
             try:
@@ -121,6 +121,18 @@ def download(source: Source, path: Path, watch: Watch = lambda done, total: None
                 if not is_resumed:
                     raise UserError(f"{source.url}: {str(error).removeprefix(f'{part}: ')}") from error
         part.replace(path)
+
+
+def kept_text(source: Source, part: Path) -> str:
+    """Returns what to do after an interruption, and what of the file is kept by then."""
+    if not (size := _size(part)) or not _can_resume(source, part):
+        return "run the same command again"
+    return f"{size_text(size)} are kept: run the same command again to resume"
+
+
+def _can_resume(source: Source, part: Path) -> bool:
+    """Whether a checksum, the list's or gzip's own, tells that the pieces of a file fit together."""
+    return bool(source.sha256) or part.stem.lower().endswith(".gz")
 
 
 def take(file: Path, path: Path, sha256: str = "") -> None:
@@ -168,7 +180,7 @@ def _fetch(source: Source, part: Path, watch: Watch) -> None:
             failures = failures + 1 if _size(part) < before + _LEAST_BYTES else 0
             most = _ATTEMPTS if _size(part) > begun else _FIRST_ATTEMPTS
             if failures >= most or not _may_pass(error):
-                raise UserError(_explained(source.url, redirects.latest, part, error)) from error
+                raise UserError(_explained(source, redirects.latest, part, error)) from error
         end = time.monotonic() + _WAITS[min(failures, len(_WAITS) - 1)]
         while time.monotonic() < end:
             watch(_size(part), None)
@@ -215,8 +227,7 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
         if time.monotonic() >= since + _SPAN:
             if done < before + _LEAST_BYTES:
                 problem = f"the server sent {done - before:,} bytes in {_SPAN:.0f} seconds"
-                kept = f"{size_text(done)} are kept: run the same command again to resume"
-                raise UserError(f"{source.url}: {problem}; {kept}")
+                raise UserError(f"{source.url}: {problem}; {kept_text(source, Path(file.name))}")
             since, before = time.monotonic(), done
         if max(done, total or 0) > source.largest:
             raise NetworkFileError(f"it has more than {size_text(source.largest)}: this is not the network")
@@ -234,8 +245,9 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
         except OSError as error:
             with suppress(OSError):
                 file.close()  # what its buffer holds cannot be written either
-            kept = f"{size_text(done)} are kept; make room, and run the same command again to resume"
-            raise UserError(f"{file.name}: {error_text(OSError(error.errno, error.strerror))}; {kept}") from error
+            reason = error_text(OSError(error.errno, error.strerror))
+            kept = kept_text(source, Path(file.name))
+            raise UserError(f"{file.name}: {reason}; make room; {kept}") from error
         done += len(piece)
     if total is not None and done < total:
         raise _Cut
@@ -278,14 +290,14 @@ def _may_pass(error: Exception) -> bool:
     return not isinstance(reason, ssl.SSLCertVerificationError)
 
 
-def _explained(url: str, latest: str, part: Path, error: Exception) -> str:
-    """Returns what has gone wrong, and what to do, in one line; the server may have led from `url` to `latest`."""
+def _explained(source: Source, latest: str, part: Path, error: Exception) -> str:
+    """Returns what has gone wrong, and what to do, in one line; the server may have led to `latest`."""
     host = urlsplit(latest).netloc[:_MOST_SAID]
     if isinstance(error, urllib.error.HTTPError):
         gone = error.code in (401, 403, 404, 410)
         leads = "it does not lead to a file" if error.code < 400 else "try again later"
         remedy = "the network is no longer there: choose another one" if gone else leads
-        return f"{url}: the server answers {error.code} {http.client.responses.get(error.code, '')}; {remedy}"
+        return f"{source.url}: the server answers {error.code} {http.client.responses.get(error.code, '')}; {remedy}"
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLCertVerificationError):
         problem = f"the certificate of {host} is not trusted ({reason.verify_message})"
@@ -293,6 +305,6 @@ def _explained(url: str, latest: str, part: Path, error: Exception) -> str:
     is_short = isinstance(reason, http.client.IncompleteRead)  # whose text is for programmers
     said = "" if is_short else error_text(reason) if isinstance(reason, BaseException) else str(reason)
     remedy = "HTTPS_PROXY can name a proxy, and --from takes a file that you have"
-    if size := _size(part):
-        remedy = f"{size_text(size)} are kept: run the same command again to resume"
-    return f"{url}: the connection to {host} failed: {said[:_MOST_SAID] or 'it was cut'}; {remedy}"
+    if _size(part):
+        remedy = kept_text(source, part)
+    return f"{source.url}: the connection to {host} failed: {said[:_MOST_SAID] or 'it was cut'}; {remedy}"

@@ -99,6 +99,11 @@ def test_what_nothing_could_check_is_not_resumed(server: Server, path: Path) -> 
     path = path.with_name("net.bin")
     path.parent.mkdir()
     Path(f"{path}.part").write_bytes(NETWORK[:PIECE])
+    server.cuts = 9
+    with pytest.raises(UserError, match=r"failed: it was cut; run the same command again$"):
+        download(Source(server.url("cut")), path)
+    assert left(path) == {"net.bin.part"}
+    server.asked.clear()
     download(Source(server.url("good")), path)
     assert [asked for _, asked in server.asked] == [""]
 
@@ -194,7 +199,7 @@ def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) ->
 def test_a_full_disk_is_named(server: Server, path: Path) -> None:
     path.parent.mkdir()
     Path(f"{path}.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match=r"\.part: No space left on device; 0 kB are kept; make room"):
+    with pytest.raises(UserError, match=r"\.part: No space left on device; make room; run the same command"):
         download(Source(server.url("good"), SHA256), path)
 
 
