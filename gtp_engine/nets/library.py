@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .stored import StoredNetwork
 
 SUFFIXES = (".bin.gz", ".bin", ".txt.gz", ".txt", ".pt")
-ZIP_MAGIC = b"PK"  # the start of files that torch saves
+ZIP_MAGIC = b"PK\x03\x04"  # the start of files that torch saves
 USES_FILE = "networks.toml"  # the uses and the board sizes of the bundled networks
 OWN_TABLE = "networks"  # the boards of the networks that the user has chosen, in the user's configuration
 RULES_FILE = "rules.toml"  # the rules that networks learned with
@@ -121,17 +121,20 @@ def _read_table(table: Path) -> dict[str, Any]:
 def default_network(width: int, height: int, use: str = JUDGE) -> Path | None:
     """Returns the network for a use on a board, or None: the judge that the user has chosen, or a bundled one.
 
-    Of several that the user has chosen it is the one for the fewest sizes. Raises UserError, which names the user's
-    file, if it is not found.
+    Of several that the user has chosen it is the one for the fewest sizes; the name of its file may start from the
+    configuration's folder. Raises UserError, which names the configuration, if it is not found.
     """
     side = max(width, height)
     chosen = own_networks().items() if use == JUDGE else ()
     sizes = {name: most - least for name, (least, most) in chosen if least <= side <= most}
-    if sizes:
+    table = folders.configuration_file()
+    if sizes and table:
+        name = min(sizes, key=lambda name: sizes[name])
+        beside = table.parent / os.path.expanduser(name)
         try:
-            return find_network(min(sizes, key=lambda name: sizes[name]))
+            return beside if beside.is_file() else find_network(name)
         except UserError as error:
-            raise UserError(f"{folders.configuration_file()}: [{OWN_TABLE}]: {error}") from None
+            raise UserError(f"{table}: [{OWN_TABLE}]: {error}") from None
     boards = default_networks(use).items()
     return next((path for path, (least, most) in boards if least <= side <= most), None)
 
@@ -207,7 +210,7 @@ def load_network(path: Path) -> "StoredNetwork":
     from .katago_file import NetworkFileError, read_katago_file
 
     with open(path, "rb") as file:
-        start = file.read(2)
+        start = file.read(len(ZIP_MAGIC))
     if not start:
         raise NetworkFileError(f"{path}: the file is empty")
     if start != ZIP_MAGIC:

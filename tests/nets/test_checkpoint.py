@@ -1,9 +1,11 @@
 """Our own files, and networks by name."""
 
+import gzip
 import io
 import pickle
 import struct
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     whole = path.read_bytes()
     data = torch.load(path, weights_only=True)
     weights = data["weights"]
+    norm = next(name for name in weights if name.endswith(".running_var"))
     cases = {
         "empty": b"",
         "cut": whole[: len(whole) // 2],
@@ -83,6 +86,7 @@ def test_bad_checkpoints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         "missing": saved(data | {"weights": {name: weights[name] for name in list(weights)[1:]}}),
         "shape": saved(data | {"weights": weights | {"value.value_bias.bias": torch.zeros(4)}}),
         "nan": saved(data | {"weights": weights | {next(iter(weights)): next(iter(weights.values())) * torch.nan}}),
+        "variance": saved(data | {"weights": weights | {norm: -torch.ones_like(weights[norm])}}),
         "kind": saved(data | {"weights": 3}),
         "compressed": compressed(whole),
     }
@@ -141,6 +145,9 @@ def test_content_tells_the_kind(folder: Path) -> None:
     write_checkpoint(Checkpoint(model), folder / "a.bin.gz")
     write_katago_file(model.stored(), folder / "b.pt")
     assert load_network(folder / "a.bin.gz").config == load_network(folder / "b.pt").config
+    write_katago_file(replace(model.stored(), config=replace(model.config, name="PKU")), folder / "c.bin.gz")
+    (folder / "c.bin").write_bytes(gzip.decompress((folder / "c.bin.gz").read_bytes()))
+    assert load_network(folder / "c.bin").config.name == "PKU"
     (folder / "empty").touch()
     with pytest.raises(NetworkFileError, match="the file is empty"):
         load_network(folder / "empty")

@@ -139,6 +139,28 @@ def test_the_network_that_comes_with_the_program_is_not_loaded(folder: Path) -> 
     assert "to use it: --network b10c384h6nbttflrs-int8;" in done.output
 
 
+def test_a_file_that_is_here_is_checked(folder: Path) -> None:
+    network = published_networks()["kata9x9"]
+    (folder / "networks").mkdir()
+    shutil.copyfile(TINY, folder / "networks" / network.file_name)
+    done = run("kata9x9", "--default-on", "9")
+    assert done.exit_code == 1 and "is here already" in done.output
+    assert f"instead of {network.sha256}" in done.stderr and "move it away, and run the same command" in done.stderr
+    assert "networks" not in tomllib.loads((folder / "config.toml").read_text())
+
+
+def test_names_start_from_the_folder_of_the_configuration(folder: Path) -> None:
+    (folder / "own").mkdir()
+    shutil.copyfile(TINY, folder / "own" / "mine.bin.gz")
+    (folder / "config.toml").write_text('[networks]\n"own/mine.bin.gz" = [9, 9]\n')
+    assert default_network(9, 9) == folder / "own" / "mine.bin.gz"
+
+
+def test_a_name_with_a_space_is_quoted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", str(folder / "my networks"))
+    assert f"--from '{folder}/my networks/tiny.bin.gz' --default" in run("--from", str(TINY)).output
+
+
 def test_another_file_is_not_taken_for_a_published_network(folder: Path) -> None:
     done = run("tf2-b10c384", "--from", str(TINY))
     assert done.exit_code == 1 and "the checksum is" in done.stderr

@@ -16,8 +16,8 @@ from ...base import folders, interrupts
 from ...base.errors import UserError
 from ...base.files import is_same_file, read_text, write_text
 from ...base.log import NOTICE
-from ...base.messages import plural, printable, size_text
-from ...base.system import available_cpus
+from ...base.messages import plural, printable
+from ...base.system import available_cpus, quoted
 from ...engine.settings import DEFAULT_SECONDS
 from ...nets.library import OWN_TABLE, find_network, load_network, network_name, own_networks
 from ...nets.published import (
@@ -92,12 +92,14 @@ def get(name: str | None, source: str | None, default_on: Boards | None) -> None
         if source and not is_same_file(Path(source), found):
             what = "; to take another file of this name, move it away"
         click.echo(f"{found} is here already{what}")
+        if network and not is_rounded:
+            _check_again(network, found)
         path = found
     else:
         _load(network, source or "", path)
     used, imitates_people = network_name(path), load_network(path).config.metadata_version > 0
     if default_on is None:
-        always = f"gtp_engine network get {f'--from {path}' if name is None else name} --default"
+        always = f"gtp_engine network get {f'--from {quoted(str(path))}' if name is None else name} --default"
         click.echo(
             f"to use it: --network {used}{' --profile rank_5k' if imitates_people else f'; to use it always: {always}'}"
         )
@@ -107,9 +109,20 @@ def get(name: str | None, source: str | None, default_on: Boards | None) -> None
         make_default(used, default_on)
 
 
+def _check_again(network: PublishedNetwork, path: Path) -> None:
+    """Raises UserError, which says what to do, if a file that is here already is not the published network."""
+    from ...nets.download import check
+    from ...nets.katago_file import NetworkFileError
+
+    try:
+        check(path, network.sha256)
+    except NetworkFileError as error:
+        raise UserError(f"{error}; move it away, and run the same command again") from error
+
+
 def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
     """Downloads or copies a network, and says before what comes from where, and under which licence."""
-    from ...nets.download import Source, download, listed_size, take
+    from ...nets.download import Source, download, kept_text, listed_size, take
 
     sha256 = network.sha256 if network else ""
     licence = LICENCE if network else "not known: it is not in the list"
@@ -131,8 +144,7 @@ def _load(network: PublishedNetwork | None, source: str, path: Path) -> None:
             with _bar(path.name) as watch:
                 download(wanted, path, watch)
         except KeyboardInterrupt:
-            kept = size_text(part.stat().st_size if part.exists() else 0)
-            click.echo(f"\nstopped; {kept} are kept: run the same command again to resume", err=True)
+            click.echo(f"\nstopped; {kept_text(wanted, part)}", err=True)
             raise
     click.echo(f"complete: {'its checksum is right' if sha256 else 'it can be read'}")
 
