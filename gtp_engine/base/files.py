@@ -71,7 +71,8 @@ def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = Tr
     name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
     Without `overwrite` an existing file is kept, whichever program has made it in the meantime: FileExistsError. The
-    OSError of what cannot be written names `path`. `mode`: the rights to a new file, before those that umask takes.
+    OSError of what cannot be written names `path`. `mode`: the rights to a new file, before those that umask takes, and
+    the most that one which is replaced keeps.
     """
     try:
         if not overwrite and path.exists():
@@ -83,13 +84,15 @@ def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = Tr
         elif is_device(path):
             path.write_bytes(content)
         else:
-            _write_and_rename(path.resolve(), content, overwrite, mode)
+            _write_and_rename(Path(os.path.realpath(path)), content, overwrite, mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _write_and_rename(path: Path, content: bytes | memoryview, overwrite: bool, mode: int) -> None:
     temporary = path.with_name(_temporary_name(path, f"{os.getpid()}.{threading.get_ident()}"))
+    with contextlib.suppress(OSError):  # it is a new file
+        mode &= path.stat().st_mode
     try:
         _write_new(temporary, content, mode)
         if overwrite:
@@ -239,7 +242,7 @@ def claim(path: Path) -> Iterator[bool]:
             is_free = False
         is_missing = is_free and not path.exists()
         if is_missing:
-            for left in path.parent.glob(_temporary_name(path.with_stem(glob.escape(path.stem)), "*")):
+            for left in path.parent.glob(_temporary_name(path.with_stem(glob.escape(path.stem)), "[0-9]*")):
                 left.unlink(missing_ok=True)
         yield is_missing
     # Only now, because Windows does not remove a locked file; and only if the file is there, because a program may have

@@ -59,8 +59,14 @@ def checkout() -> Path | None:
 
 
 def _override(variable: str) -> Path | None:
-    value = os.environ.get(variable)
-    return Path(value).expanduser().absolute() if value else None
+    if not (value := os.environ.get(variable)):
+        return None
+    if value == "~" or value.startswith(("~/", f"~{os.sep}")):
+        return _home() / value[2:]
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError:
+        raise UserError(f"{variable}: there is no such user: {value}") from None
 
 
 def _user_folder(mac: str, xdg: str, linux: str, windows: str) -> Path:

@@ -111,6 +111,21 @@ def test_a_link_remains_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such rights")
+def test_who_may_read_a_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.touch(0o600)
+    write_text(path, "rank = '5k'")
+    assert path.read_text() == "rank = '5k'" and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_that_leads_nowhere_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "loop"
+    path.symlink_to(path)
+    write_text(path, "text")
+    assert path.read_text() == "text"
+
+
 def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
     """As /dev/null would be replaced for root, and stay so for all programs of the machine."""
     pipe = tmp_path / "pipe"
@@ -293,7 +308,7 @@ def test_a_claim_that_is_given_up_stays_with_the_program_that_waits_for_it(tmp_p
 
 
 def test_a_claim_removes_what_a_killed_program_left_of_the_file(tmp_path: Path) -> None:
-    others = {"part.1.tmp.shard", ".part-2.77.tmp.shard", ".part.77.tmp.sgf"}
+    others = {"part.1.tmp.shard", ".part-2.77.tmp.shard", ".part.77.tmp.sgf", ".part.a.77.tmp.shard"}
     for name in (*others, ".part.77.tmp.shard"):
         (tmp_path / name).touch()
     with claim(tmp_path / "part.shard") as is_mine:

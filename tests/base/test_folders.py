@@ -68,6 +68,14 @@ def test_variables_override_everything(home: Path, monkeypatch: pytest.MonkeyPat
         assert function() == home / kind
 
 
+def test_variables_may_begin_with_the_home_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", "~/nets")
+    assert folders.networks_dir() == home / "nets"
+    monkeypatch.setenv("GTP_ENGINE_NETWORKS", "~no-such-user/nets")
+    with pytest.raises(UserError, match="GTP_ENGINE_NETWORKS: there is no such user: ~no-such-user/nets"):
+        folders.networks_dir()
+
+
 def test_games_are_saved_in_a_checkout_or_else_with_the_data(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "gtp_engine").mkdir()
     monkeypatch.setattr(folders, "__file__", str(home / "gtp_engine" / "base" / "folders.py"))

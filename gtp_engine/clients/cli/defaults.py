@@ -182,6 +182,8 @@ def _checked_value(ctx: click.Context, option: click.Option, value: object, fold
         option.type_cast_value(ctx, texts if takes_several else texts[0])
     except click.BadParameter as error:
         raise UserError(f"{name}: {error.message}") from error
+    except ValueError as error:  # a path with a NUL character
+        raise UserError(f"{name}: {error}") from error
     return texts if takes_several else texts[0]
 
 
