@@ -172,7 +172,7 @@ def pooling_blocks(block_count: int, nested: bool) -> list[int]:
 
 def pooling_channels(width: int) -> int:
     """Returns how many of a pooling block's channels are pooled, as in KataGo's networks of 16 to 192 channels."""
-    sizes = ((8, 4), (16, 8), (48, 16), (128, 32), (256, 64))
+    sizes = ((4, 2), (8, 4), (16, 8), (48, 16), (128, 32), (256, 64))
     return next((pooled for largest, pooled in sizes if width <= largest), 128)
 
 

@@ -55,6 +55,11 @@ def test_pooling_blocks_are_katagos(block_count: int, nested: bool, pooling: lis
     assert [n + 1 for n, block in enumerate(first) if isinstance(block, PoolingBlockDesc)] == pooling
 
 
+@pytest.mark.parametrize("name", ["b1c8nbt", "b1c8", "b1c1024nbt"])
+def test_the_smallest_and_the_largest(name: str) -> None:
+    check_shapes(parse_config(name))
+
+
 @pytest.mark.parametrize(
     "name",
     [
