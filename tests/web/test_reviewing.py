@@ -270,6 +270,19 @@ def test_a_game_that_is_not_over_goes_on_after_a_look_aside(desk: Desk) -> None:
     assert desk.saved() == file and len(read_sgf(file).moves) == 4
 
 
+def test_what_another_program_has_saved_stays_after_a_look_aside(desk: Desk, tmp_path: Path) -> None:
+    desk.play_and_wait("C3")
+    review(desk)
+    file = desk.saved()
+    desk.send("retry", node=1)
+    content = file.read_text().rstrip().removesuffix(")") + ";B[aa])"
+    file.write_text(content)
+    desk.send("back")
+    desk.play_and_wait(free_points(desk)[0])
+    assert file.read_text() == content and desk.played.file.path != file
+    assert f"another program has changed {file}" in str(desk.state["notice"])
+
+
 def test_points_lost_are_known_for_stones_that_were_judged(study: Desk) -> None:
     assert study.state["losses"] == {}
     line = study.session.line
