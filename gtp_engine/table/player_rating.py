@@ -131,9 +131,17 @@ class KeptRating:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        found = database.rows(f"SELECT {_COLUMNS} FROM ratings ORDER BY time DESC LIMIT 1")
-        self.is_asked = bool(found)
-        self.rating = PlayerRating(*found[0]) if found and found[0][0] is not None else None
+        self._time, self.is_asked = -1.0, False  # `_time`: when the rating was kept
+        self.rating: PlayerRating | None = None
+        self.follow()
+
+    def follow(self) -> None:
+        """Takes over a later rating that another program has kept; full strength chosen there is for its games only."""
+        before = self.rating
+        latest = f"SELECT time, {_COLUMNS} FROM ratings WHERE time > ? ORDER BY time DESC LIMIT 1"
+        for when, *values in self._database.rows(latest, self._time):
+            self._time, self.is_asked = when, True
+            self.rating = before if values[0] is None else PlayerRating(*values)
 
     @property
     def notice(self) -> str:
@@ -142,10 +150,10 @@ class KeptRating:
 
     def keep(self, rating: PlayerRating | None) -> None:
         """Keeps a rating, None for full strength; if it cannot be saved, `notice` says why."""
-        self.rating, self.is_asked = rating, True
+        self.rating, self.is_asked, self._time = rating, True, time.time()
         values = (None,) * len(fields(PlayerRating)) if rating is None else astuple(rating)
         statement = f"INSERT OR REPLACE INTO ratings (time, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-        self._database.change(Change(statement, (time.time(), *values)))
+        self._database.change(Change(statement, (self._time, *values)))
 
 
 def rating_history(database: Database) -> list[tuple[float, PlayerRating]]:

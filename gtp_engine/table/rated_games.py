@@ -5,7 +5,7 @@ from dataclasses import replace
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, is_measured, next_rank
 from ..go.coords import BLACK, colour_letter
-from ..go.game import Game, count_handicap
+from ..go.game import Game, Move
 from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
 from .new_game import initial_game, usual_komi
@@ -26,7 +26,7 @@ class RatedGames:
         self._why: str | None = ""
         self._played = played
         self._opponent: Rank | None = None
-        self._stones = 0
+        self._given: list[Move] = []  # the handicap stones of the game that was begun last
         self._tree: GameRecord | None = None  # of the game that was begun last
 
     @property
@@ -56,10 +56,11 @@ class RatedGames:
         were not measured on this board. Handicap stones that were given here for the last game are given anew. Raises
         UserError if the engine refuses the board; the present game stays then.
         """
+        self.file.follow()
         rating, engine = self.file.rating, self._played.engine
         assert rating is not None
         board = game.width, game.height
-        if self._stones and count_handicap(game.setup_stones, ()) == self._stones:
+        if self._given and not game.moves and game.setup_stones == self._given:
             game = initial_game(*board, handicap=0, komi=None, rules=game.rules)
         network = engine.settings.network_on(*board, RANK_PLAY)
         opponent = next_rank(within_reach(rating.opponent), 0, network, *board)
@@ -72,18 +73,19 @@ class RatedGames:
         self._played.begin(game, humans, time)
         self.is_measured = is_measured(network, *board)
         self._why = "uncounted.begun" if not is_even else None if self.is_measured else "uncounted.unmeasured"
-        self._opponent, self._stones, self._tree = opponent, stones, self._played.tree
+        self._opponent, self._given, self._tree = opponent, game.setup_stones if stones else [], self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
-        played, rating, opponent = self._played, self.file.rating, self._opponent
         if not self.counts:
             return False
+        self.file.follow()
+        played, rating, opponent = self._played, self.file.rating, self._opponent
         self._why = "uncounted.short"
         is_enough = len(played.game.moves) >= _LEAST_SHARE * played.game.area
         if is_enough and played.result and rating is not None and opponent is not None:
             (human,) = played.humans
             score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5
-            self.file.keep(rating.after(opponent, score, self._stones))
+            self.file.keep(rating.after(opponent, score, len(self._given)))
             self._why = ""
         return not self._why

@@ -87,6 +87,31 @@ def test_games_that_were_begun_otherwise_do_not_count(games: RatedGames) -> None
     assert not games.count() and games.file.rating == RATING
 
 
+def test_two_programs_count_their_games_in_one_rating(games: RatedGames, engine: Engine, tmp_path: Path) -> None:
+    played = PlayedGame(engine, humans=frozenset((BLACK,)), folder=tmp_path)
+    other = RatedGames(played, KeptRating(games.file._database))
+    games.file.keep(replace(RATING, rating=-1100.0))
+    assert begin(other, Game(9)).engine.settings.rank == Rank(-11)
+    end(other._played, 12, BLACK)
+    games.file.keep(None)  # full strength is that program's choice
+    assert other.count() and other.file.rating is not None and other.file.rating.games == 1
+    found = KeptRating(games.file._database)
+    assert found.rating == other.file.rating and found.is_asked
+    games.file.follow()
+    assert games.file.rating == found.rating
+
+
+def test_a_position_stays_if_stones_were_given(games: RatedGames) -> None:
+    games.file.keep(replace(RATING, rating=-2800.0))
+    played = begin(games, Game(19))
+    for vertex in ("C3", "R3"):
+        played.engine.play(played.game.to_move, vertex)
+    position = played.game.copy()
+    assert begin(games, position).game.moves == position.moves and not games.counts
+    played = begin(games, initial_game(13, 13, handicap=4, komi=None, rules="chinese"))
+    assert played.handicap == 4 and not games.counts
+
+
 def test_a_player_below_the_weakest_rank_takes_stones_on_19x19(games: RatedGames) -> None:
     games.file.keep(replace(RATING, rating=-2800.0))
     played = begin(games, Game(19))
