@@ -51,6 +51,16 @@ def test_who_knows_the_rules_begins_against_25k(at_nine: Desk) -> None:
     assert at_nine.state["rank"] == "25k" and step(at_nine) is None
 
 
+def test_the_opponent_answers_though_something_is_analysed(desk: Desk) -> None:
+    desk.play_and_wait("C3")
+    desk.send("analyse", visits=1_000_000)
+    assert desk.state["task"]["kind"] == "analysis"
+    desk.send("first-steps")
+    assert desk.state["task"] is None and desk.state["analysisVisits"] is None
+    desk.send("leave-steps")
+    assert desk.state["task"] is None
+
+
 def test_the_boards_are_played_beside_the_game(desk: Desk) -> None:
     desk.play_and_wait("C3")
     moves = desk.vertices

@@ -191,8 +191,11 @@ def test_two_passes_are_counted(engine: Engine, pair: Desk) -> None:
     assert pair.state["result"] == {"winner": "black", "by": "points", "points": 18.0} and len(pair.state["dead"]) == 5
     assert read_sgf(file).result == "B+18"
     assert pair.state["count"] == {"black": 25, "white": 0, "komi": 7, "captures": None}
+    pair.send("analyse", visits=1_000_000)
     pair.send("captures")
-    pair.wait()
+    pair.wait(lambda: bool(pair.state["count"]["captures"]))
+    assert pair.state["task"]["kind"] == "analysis"
+    pair.send("analyse")
     (line,) = pair.state["count"]["captures"]
     assert line["stones"] == ["D1", "D2", "D3", "D4", "D5"]
     assert all(colour == "black" for colour, _ in line["moves"][:1])

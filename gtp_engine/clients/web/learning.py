@@ -55,6 +55,7 @@ class Learning(Part):
         """Shows the step at which the learner is."""
         self.learner.again()
         self._is_open = True
+        self.session.tell("steps")
         self._show()
 
     def after_learn(self) -> None:

@@ -124,7 +124,7 @@ class Playing(Part):
 
         def found(captures: list[Capture]) -> None:
             self._captures = dead, captures
-            self.session.show()
+            self.session.resume()
 
         self.session.cancel()
         self.session.go_on(Task("count", lambda: engine.capture_lines(dead), found))

@@ -42,6 +42,11 @@ class Searches(Part):
     def after_beginning(self, *, is_aside: bool) -> None:
         self.analysis_visits = None
 
+    def after_steps(self) -> None:
+        self.analysis_visits = None  # the engine has to answer there
+        if self.session.task is not None and not self.session.task.is_of_the_game:
+            self.session.cancel()
+
     @property
     def shown_moves(self) -> tuple[MoveReport, ...]:
         """The moves of the report that pages show; none of an estimate of the score."""
