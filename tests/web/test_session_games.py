@@ -279,6 +279,9 @@ def test_a_game_that_cannot_be_saved_gives_way_once_it_is_downloaded(engine: Eng
     assert "cannot save" in desk.state["problem"]
     desk.refuse("download its SGF first", "open", sgf=RECORD)
     assert len(read_sgf(desk.session.download().encode()).moves) == 2
+    desk.send("resign")
+    desk.refuse("download its SGF first", "open", sgf=RECORD)
+    assert read_sgf(desk.session.download().encode()).result == "W+R"
     desk.send("open", sgf=RECORD)
     assert desk.state["moves"] == 3
 

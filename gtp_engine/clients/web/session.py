@@ -117,7 +117,7 @@ class Session:
         # Another one for each game, whose nodes are numbered anew. A page that was open before a restart must not take
         # a game of this program for one of the program before.
         self.tree_number = secrets.randbelow(_FIRST_TREES)
-        self._downloaded = ""  # the version of the tree
+        self._downloaded: tuple[str, str | None] = "", None  # the version of the tree, and the result
 
     @property
     def is_ready(self) -> bool:
@@ -275,12 +275,12 @@ class Session:
     def download(self) -> str:
         """Returns the game as SGF, for the person who asks for it to keep."""
         text = self.played.update_record(is_copy=True).to_sgf()
-        self._downloaded = self.tree_version
+        self._downloaded = self.tree_version, self.played.result
         return text
 
     def check_kept(self) -> None:
         """Raises UserError unless the game is on disk, or a person has it."""
-        if not self.played.save() and self.tree_version != self._downloaded:
+        if not self.played.save() and (self.tree_version, self.played.result) != self._downloaded:
             raise UserError(f"{self.played.file.error}; this game would be lost: download its SGF first")
 
     def save_changes(self) -> None:
@@ -307,8 +307,8 @@ class Session:
         """Calls the method `after_...` of each part that follows this kind of event.
 
         "move": a person has played one; "undo": a person has taken something back; "help": the engine begins to help a
-        person; "learn": a person has never played; "end": a game against the engine is over; "beginning": another game
-        has taken the place of this one (`began`); "close": the program ends.
+        person; "learn": a person has never played; "steps": the first steps are shown; "end": a game against the
+        engine is over; "beginning": another game has taken the place of this one (`began`); "close": the program ends.
         """
         for part in self.parts:
             if (follow := getattr(part, f"after_{event}", None)) is not None:
