@@ -471,7 +471,11 @@ def test_a_program_that_is_started_again_knows_its_pages(tmp_path: Path) -> None
     assert after.key != before.key and after.admit(after.key) == own and after.admit(before.key) is None
     for _ in range(10):
         last = after.admit(after.network_address.partition("=")[2])
+    other = Guard(8020, "192.168.1.20", path)
+    others = other.admit(other.network_address.partition("=")[2])
+    newest = after.admit(after.network_address.partition("=")[2])
     again = Guard(8019, "", path)
+    assert [again.is_cookie(cookie) for cookie in (others, newest)] == [True, True]
     assert [again.is_cookie(cookie) for cookie in (own, phone, last)] == [True, False, True]
 
 

@@ -76,8 +76,8 @@ class Guard:
         if not self.host or not _same(given, self._one_time_key):
             return None
         self._one_time_key, cookie = _new_key(), _new_key()
+        self._keep(cookie)
         self._cookies.append(cookie)
-        self._keep()
         self.on_admitted()
         return cookie
 
@@ -85,10 +85,11 @@ class Guard:
         """Whether a page has been admitted."""
         return given is not None and any(_same(given, cookie) for cookie in self._cookies)
 
-    def _keep(self) -> None:
+    def _keep(self, *new: str) -> None:
+        """Keeps these cookies besides those of the file, to which servers on other ports may have added some."""
         if self._path is None:
             return
-        first, *others = self._cookies
+        first, *others = [*(_kept(self._path) or self._cookies), *new]
         text = "\n".join([first, *others[1 - _MOST_COOKIES :], ""])
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
