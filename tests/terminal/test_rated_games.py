@@ -106,6 +106,14 @@ def test_a_pipe_is_asked_nothing(data: Path, tmp_path: Path) -> None:
     assert rating(data) == found
 
 
+def test_a_game_that_is_refused_leaves_the_present_one_counting(data: Path, tmp_path: Path) -> None:
+    play("A1\n", tmp_path / "games", *OPTIONS, "--rank", "auto")
+    (other,) = (tmp_path / "games").iterdir()
+    (tmp_path / "file").touch()
+    said = play(f"C3\nload {other}\n", tmp_path / "file" / "games", *OPTIONS, "--rank", "auto", status=1)
+    assert "this game would be lost: type save FILE first" in said and "does not count for your rank" not in said
+
+
 def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Terminal) -> None:
     terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("18k\r")

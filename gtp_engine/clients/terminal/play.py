@@ -405,8 +405,8 @@ class TerminalGame:
 
     def _load(self, path: Path, move: int | None = None) -> None:
         saved = open_game(path, move=move)
-        self._own_rank.stop_counting("another game was loaded")
         self._keep()
+        self._own_rank.stop_counting("another game was loaded")
         self._played.load(saved)
         self._begin_another()
         network = self._engine.network
