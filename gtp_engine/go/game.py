@@ -177,7 +177,8 @@ class Game:
         """Empties the board and the history; size, rules and komi stay."""
         self.moves: list[Move] = []
         self.setup_stones: list[Move] = []
-        self._first_handicap: int | None = None  # that of the game in which the position was set up
+        # Set, or that of the game in which the position was set up; None: it is counted.
+        self._first_handicap: int | None = None
         self._history_starts = [0]
         self._boards = [new_board(self.width, self.height)]
         self._apply_rules()
@@ -304,6 +305,12 @@ class Game:
         """Black's handicap stones, see `count_handicap`."""
         first = self._first_handicap
         return count_handicap(self.setup_stones, self.moves) if first is None else first
+
+    @handicap.setter
+    def handicap(self, stones: int) -> None:
+        """Sets their number, whatever the first moves look like; `clear` and `set_up` begin to count again."""
+        self._first_handicap = stones
+        self._apply_rules()
 
     @property
     def handicap_bonus(self) -> int:

@@ -31,7 +31,7 @@ from gtp_engine.nets.katago_file import write_katago_file
 from gtp_engine.nets.model import Model
 from gtp_engine.training import workers as selfplay_workers
 from gtp_engine.training.data.loader import Samples
-from gtp_engine.training.data.random_games import random_games
+from gtp_engine.training.data.random_games import new_game, random_games
 from gtp_engine.training.data.rows import LOSS, WIN
 from gtp_engine.training.data.samples import DRAW, INDEX_BITS, WHITE_BIT, SampleGame, pack, pack_moves, rule_codes
 from gtp_engine.training.data.shards import read_shard, shard_files
@@ -258,6 +258,18 @@ def test_stones_that_are_proven_dead_come_off_where_players_may_agree(rules: str
     assert (score.points, score.winner) == (margin, WHITE)
     assert ownership[:6].tolist() == ([1] * 6 if rules == "chinese" else [1, 1, 1, 1, 0, -1])
     assert ownership[6:].tolist() == [1] * 6 + [-1] * 18
+
+
+def test_self_play_has_no_handicap() -> None:
+    game = new_game(GameSettings(sizes={"7": 1.0}, rules=["chinese"]), np.random.default_rng(1))
+    komi = game.board["komi"][0]
+    for vertex in ("A3", "pass", "B2"):
+        game.play(game.to_move, vertex)
+    assert game.handicap_bonus == game.copy().handicap_bonus == 0 and game.board["komi"][0] == komi
+    game.clear()
+    for vertex in ("A3", "pass", "B2"):
+        game.play(game.to_move, vertex)
+    assert game.handicap_bonus == 2
 
 
 def test_random_games_are_legal_and_counted_exactly() -> None:

@@ -51,4 +51,6 @@ def new_game(games: GameSettings, random: np.random.Generator) -> Game:
     komi = games.fair_komi(width, height)
     if spread > 0:
         komi = round(2 * random.normal(komi, spread)) / 2
-    return Game(width, height, rules=rules, komi=float(komi))
+    game = Game(width, height, rules=rules, komi=float(komi))
+    game.handicap = 0  # also if White passes at once, which would make a handicap of Black's first moves
+    return game
