@@ -22,7 +22,7 @@ from gtp_engine.nets.constants import PLANES, SCALARS
 from gtp_engine.search.evaluate.features import new_workspace, position_of, write_inputs
 from gtp_engine.training.data import rows as columns_
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, draws, fixed_batches
-from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, find_illegal
+from gtp_engine.training.data.rows import ILLEGAL_SETUP, LEGAL, OPPONENT, find_illegal
 from gtp_engine.training.data.rows import new_workspace as new_replay_workspace
 from gtp_engine.training.data.samples import (
     COLUMNS,
@@ -153,6 +153,14 @@ def test_a_move_out_of_turn_begins_a_new_history() -> None:
         colour = 3 - game.to_move
         game.play(colour, next(p for p in range(7, 36) if game.is_legal(p, colour)))
     check_inputs(game)
+
+
+def test_a_player_who_moves_twice_gives_no_reply() -> None:
+    game = Game(9)
+    for colour, vertex in ((BLACK, "C7"), (BLACK, "G3"), (WHITE, "C3"), (BLACK, "G7")):
+        game.play(colour, vertex)
+    batch = batch_of(pack([sample_game(game)]))
+    assert batch.weights[:, OPPONENT].tolist() == [0, 1, 1, 0] and not batch.opponent[0].any()
 
 
 def test_handicap_stones_and_their_bonus() -> None:

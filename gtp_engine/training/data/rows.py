@@ -345,8 +345,10 @@ def write_rows(
         colour, width, height = int(board["to_move"]), int(board["width"]), int(board["height"])
         write_inputs(board, symmetry, suicide_areas, w.inputs, batch.planes[row], batch.scalars[row])
         _write_policy(games, position, width, height, symmetry, shape, batch.policy[row])
-        # A position of weight 0 has no shares of a search: its move alone says little about the reply.
-        has_reply = position + 1 < end and (not len(games.weights) or games.weights[position + 1] > 0)
+        # A player may move twice, as with handicap stones. A position of weight 0 has no shares of a search: its move
+        # alone says little about the reply.
+        has_reply = position + 1 < end and (games.moves[position] ^ games.moves[position + 1]) & WHITE_BIT != 0
+        has_reply = has_reply and (not len(games.weights) or games.weights[position + 1] > 0)
         if has_reply:
             _write_policy(games, position + 1, width, height, symmetry, shape, batch.opponent[row])
         else:
