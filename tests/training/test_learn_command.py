@@ -26,7 +26,7 @@ from gtp_engine.training import progress, record_run
 from gtp_engine.training import run as learning_run
 from gtp_engine.training.data.samples import GameSet
 from gtp_engine.training.data.sgf_dataset import find_source_files, read_sgf_dataset
-from gtp_engine.training.data.shards import read_notes
+from gtp_engine.training.data.shards import read_notes, shard_files, write_shard
 from gtp_engine.training.new_run import begin_records, settings_from_options
 from gtp_engine.training.progress import Limit, Observer, ProcessLostError, Stopped
 from gtp_engine.training.record_run import RecordRun
@@ -274,6 +274,15 @@ def test_a_run_that_failed_before_it_learned_can_be_replaced(tmp_path: Path, cap
     assert folder.settings().records.validate == 1000
     with pytest.raises(ValueError, match="contains a run with seed = 5, not 6"):
         begin(tmp_path, Path("others.zip"), seed=6)
+
+
+def test_games_that_a_run_no_longer_has_are_forgotten(games: Path, tmp_path: Path) -> None:
+    folder, others = begin(tmp_path / "run", games), RecordSettings(games=[str(games)], least_moves=1)
+    folder.make_ready("learn")
+    write_shard(read_sgf_dataset(others, tmp_path / "other", Kept(), Limit()), folder.games / "00099.shard", {})
+    assert RecordRun(folder, Kept()).go()
+    assert shard_files(folder.games) and not (folder.games / "00099.shard").exists()
+    run("--out", str(folder.path), "--samples", "960")
 
 
 def test_settings_edited_by_hand_hold_and_conflict_with_options(games: Path, tmp_path: Path) -> None:
