@@ -235,8 +235,10 @@ def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
     if known is None or (not has_games and known.keys() >= facts.keys()):
         write_text(file, json.dumps(facts, indent=2) + "\n")
         return _read_results(results)
+    # A network is known by its content: its file may have been moved.
+    by_content = {key.removeprefix("SHA-256 of ") for key in facts if key.startswith("SHA-256 of ")}
     for key, here in facts.items():
-        if (there := known.get(key)) != here:
+        if key not in by_content and (there := known.get(key)) != here:
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
     return _read_results(results)
 

@@ -58,7 +58,7 @@ class Experiment:
     """
 
     def __init__(self, folder: Path, sides: tuple[Side, Side]) -> None:
-        self.folder, self.sides = folder.absolute(), sides  # matches know networks by their paths
+        self.folder, self.sides = folder.absolute(), sides
         boards = [f"{match['width']}x{match['height']}" for match in (match_of(side.settings) for side in sides)]
         if boards[0] != boards[1]:
             raise UserError(f"A plays mostly on {boards[0]} and B on {boards[1]}: their networks could not meet")
@@ -129,4 +129,6 @@ def side_of(name: str, source: str) -> Side:
     is_preset = source in NAMES and not Path(source).is_file()
     settings = given_settings(source, None) if is_preset else given_settings(None, Path(source))
     assert settings is not None
+    if settings.cycle.start:
+        raise UserError(f"{source}: the networks of an experiment train from nothing: remove start = ...")
     return Side(name, source, settings)

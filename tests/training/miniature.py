@@ -11,6 +11,7 @@ cycles = 3
 games = 48
 random_games = 200
 shard_games = 12
+start = ""
 [games]
 sizes = { 5 = 1.0 }
 [search]

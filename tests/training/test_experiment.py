@@ -44,6 +44,7 @@ def test_two_settings_meet_for_each_seed_and_the_same_command_resumes(tmp_path: 
     assert "one seed does not tell" in one.output
     seeds = {name: RunFolder(out / "seed-1" / name).settings() for name in ("a", "b")}
     assert (seeds["a"].learn.learning_rate, seeds["b"].learn.learning_rate) == (0.005, 0.0001)
+    out = out.rename(tmp_path / "moved")  # its match knows the networks by their content
     written = {path: path.stat().st_mtime_ns for path in out.rglob("*.*")}
     two = experiment(str(out), *sides, "--seeds", "2")
     assert two.exit_code == 0, two.output
@@ -69,10 +70,15 @@ def test_time_ends_an_experiment_and_names_the_way_on(tmp_path: Path) -> None:
     ("sides", "message"),
     [
         (("demo", "nothing.toml"), "nothing.toml"),
+        (("START", "demo"), "START: the networks of an experiment train from nothing: remove start"),
         (("demo", "laptop"), "A plays mostly on 7x7 and B on 9x9: their networks could not meet"),
     ],
 )
-def test_impossible_sides_are_one_line(sides: tuple[str, str], message: str, tmp_path: Path) -> None:
+def test_impossible_sides_are_one_line(
+    sides: tuple[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "START").write_text(miniature.text(start='"b4c32-9x9"'))
+    monkeypatch.chdir(tmp_path)
     refused = experiment(str(tmp_path / "out"), *sides)
     assert refused.exit_code == 1 and message in refused.stderr and refused.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
