@@ -9,6 +9,7 @@ from ..base.messages import plural
 from ..go.coords import BLACK, COLUMNS, colour_name, point_of_index, vertex
 from ..go.game import Game
 from .data import rows
+from .data.game_records import is_held
 from .data.loader import Samples, Tensors
 from .data.samples import unpack_moves
 from .data.shards import read_shard, shard_files
@@ -41,8 +42,13 @@ def describe_samples(folder: RunFolder, count: int, random: np.random.Generator)
     shards = shard_files(folder.labels_of(settings) if settings.records.has_labels else kept)
     if not shards:
         raise UserError(f"{folder.path}: the run has no samples yet")
-    path = shards[-1] if settings.command == "train" else shards[int(random.integers(len(shards)))]
-    samples = Samples(read_shard(path), searched_share=settings.learn.searched_share)
+    order = shards[-1:] if settings.command == "train" else [shards[place] for place in random.permutation(len(shards))]
+    for path in order:
+        games = read_shard(path)
+        learned = games if settings.command == "train" else games.choose(~is_held(games.games["number"]))
+        samples = Samples(learned, searched_share=settings.learn.searched_share)
+        if len(samples):
+            break
     count = min(count, len(samples))
     yield f"{count} of {plural(len(samples), 'sample')} in {path}; all values are for the side to move"
     for number in random.choice(len(samples), count, replace=False).tolist():

@@ -10,11 +10,13 @@ from making import sample_game
 from gtp_engine.clients.cli import main
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.go.game import Game
+from gtp_engine.training.data.game_records import is_held
 from gtp_engine.training.data.loader import Samples
 from gtp_engine.training.data.samples import pack
 from gtp_engine.training.data.shards import write_shard
-from gtp_engine.training.inspection import describe
+from gtp_engine.training.inspection import describe, describe_samples
 from gtp_engine.training.run_folder import RunFolder
+from gtp_engine.training.run_settings import RecordSettings, RunSettings
 
 
 def game_on(width: int, height: int) -> Game:
@@ -76,6 +78,20 @@ def test_a_sample_is_shown_as_the_learner_gets_it() -> None:
 def test_a_target_that_is_not_known_is_left_out() -> None:
     lines = described(3)
     assert lines[0].startswith("game 8") and lines[1] == "   A B C D E" and lines[-1] == "lead        +5.0 points"
+
+
+def test_what_is_shown_of_records_is_learned(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(RunSettings(records=RecordSettings(games=["/games.zip"])))
+    folder.make_ready("learn")
+    numbers = np.arange(100, dtype=np.uint64)
+    held, learned = (numbers[chosen].tolist() for chosen in (is_held(numbers), ~is_held(numbers)))
+    write_shard(samples().games.choose(np.zeros(2, np.bool_)), folder.games / "00000.shard")
+    games = [sample_game(game_on(4, 4), number) for number in (*held[:3], learned[0])]
+    write_shard(pack(games), folder.games / "00001.shard")
+    for seed in range(8):
+        shown = list(describe_samples(folder, 9, np.random.default_rng(seed)))
+        assert len(shown) == 4 and all(text.startswith(f"game {learned[0]},") for text in shown[1:])
 
 
 def test_the_command_prints_samples_of_the_newest_games(tmp_path: Path) -> None:
