@@ -6,7 +6,6 @@ Each run has one colour in all plots, and each quantity of a plot one kind of li
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 from ..base.chart import Axis, Chart
@@ -70,8 +69,8 @@ class _Axis(NamedTuple):
     unit: float = 1
 
 
-def curves(runs: Mapping[str, Lines]) -> str:
-    """Returns the plots of runs for each horizontal axis that they have in common, with buttons that choose one.
+def curves(runs: Mapping[str, Lines]) -> dict[str, list[tuple[str, str]]]:
+    """Returns the titles and the drawings of the plots of runs, for each horizontal axis that they have in common.
 
     Raises:
         UserError: The logs contain nothing to draw.
@@ -80,17 +79,7 @@ def curves(runs: Mapping[str, Lines]) -> str:
     drawn = [plot for plot in _plots(runs) if _shown(runs, plot)]
     if not drawn:
         raise UserError(f"{', '.join(runs)}: the log contains nothing to draw")
-    axes = _axes(runs)
-    # Equal times on a shared machine mislead.
-    first = axes[0 if len(runs) == 1 else 1].name
-    buttons, groups = [], []
-    for axis in axes:
-        checked = " checked" if axis.name == first else ""
-        button = f'<input type="radio" name="axis" id="by-{axis.name}"{checked}>'
-        buttons.append(f'{button}<label for="by-{axis.name}">{axis.name}</label>')
-        figures = (_figure(plot.title, _draw(runs, plot, axis)) for plot in drawn)
-        groups.append(f'<div class="curves by-{axis.name}">{"".join(figures)}</div>')
-    return f'<h2>Curves</h2><p class="axes">over{"".join(buttons)}</p>{"".join(groups)}'
+    return {axis.name: [(plot.title, _draw(runs, plot, axis)) for plot in drawn] for axis in _axes(runs)}
 
 
 def calibration(runs: Mapping[str, Lines]) -> str:
@@ -108,16 +97,7 @@ def calibration(runs: Mapping[str, Lines]) -> str:
             chart.line([(100 * expected, 100 * won) for expected, won, _ in parts], f'stroke="{colour}"')
         for expected, won, share in parts:
             chart.dot(100 * expected, 100 * won, _DOT * math.sqrt(share), f'fill="{colour}" opacity=".6"')
-    about = (
-        "<p>The win rates of the last measurement on unseen games, in ten parts: well calibrated ones lie on the "
-        "dotted line. The larger a dot, the more positions it stands for; those of a game share its result, so that "
-        "small dots stray by chance.</p>"
-    )
-    return f'<h2>Calibration</h2>{about}<div class="calibration">{_figure("", chart.to_svg())}</div>'
-
-
-def _figure(title: str, drawn: str) -> str:
-    return f"<figure><figcaption>{escape(title)}</figcaption>{drawn}</figure>"
+    return chart.to_svg()
 
 
 def _with_network_0(lines: Lines) -> Lines:

@@ -3,10 +3,9 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..base.errors import UserError
 from ..base.files import files_with, write_text
 from ..base.messages import plural
 from ..base.settings import settings_of
-from ..base.web_page import web_page
+from ..base.web_page import templates, web_page
 from ..go.coords import PASS
 from ..go.drawing import SVG_STYLE
 from ..go.game import Game
@@ -49,28 +48,34 @@ def write_report(folders: Sequence[RunFolder], path: Path) -> None:
     runs = {str(folder.path): folder.log() for folder in folders}
     settings = {str(folder.path): folder.settings() for folder in folders}
     title = "Training: " + ", ".join(folder.path.name for folder in folders)
-    colours = itertools.islice(itertools.cycle(COLOURS), len(folders))
-    swatches = [f'<svg class="swatch"><path d="M0 0h99v99H0" fill="{colour}"/></svg>' for colour in colours]
-    if len(folders) == 1:
-        swatches = [""]
-    parts = [f"<h1>{escape(title)}</h1>"]
-    for folder, swatch in zip(folders, swatches, strict=True):
-        parts.append(f"<p>{swatch}<b>{escape(str(folder.path))}</b>: {escape(summary(folder))}.</p>")
-    parts += [differing_settings(settings), curves(runs), calibration(runs)]
-    for folder, swatch in zip(folders, swatches, strict=True):
-        name = str(folder.path)
-        shown = _held_back_game(folder) if settings[name].command == "learn" else _newest_game(folder)
-        parts += [f"<h2>{swatch}{escape(name)}</h2>", shown, table_of_log(runs[name])]
-        parts.append(f"<details><summary>All settings</summary><pre>{escape(to_toml(settings[name]))}</pre></details>")
+    shown = [
+        {
+            "name": name,
+            "colour": colour,
+            "summary": summary(folder),
+            "game": _held_back_game(folder) if settings[name].command == "learn" else _newest_game(folder),
+            "log": table_of_log(runs[name]),
+            "settings": to_toml(settings[name]),
+        }
+        for folder, name, colour in zip(folders, runs, itertools.cycle(COLOURS), strict=False)
+    ]
+    plots = {"differing": differing_settings(settings), "curves": curves(runs), "calibration": calibration(runs)}
+    body = templates(__package__).get_template("report.html").render(plots, title=title, runs=shown)
     style = (files(__package__) / "report.css").read_text("utf-8")
-    write_text(path, web_page(title, "\n".join(filter(None, parts)), style=style, style_attributes=[SVG_STYLE]))
+    write_text(path, web_page(title, body, style=style, style_attributes=[SVG_STYLE]))
 
 
-def _boards(caption: str, game: Game) -> str:
+Table: TypeAlias = tuple[list[str], list[list[str]]]
+"""The titles of its columns, and its rows."""
+Boards: TypeAlias = tuple[str, list[tuple[str, str]]]
+"""What a game is, and its boards with their captions."""
+
+
+def _boards(caption: str, game: Game) -> Boards:
     """Returns boards after each third of a game, with what the game is; it is taken back on the way."""
     moves = list(game.moves)
     ends = sorted({round(len(moves) * (part + 1) / _BOARDS) for part in range(_BOARDS)} - {0})
-    figures: list[str] = []
+    figures: list[tuple[str, str]] = []
     for first, last in reversed([*zip([0, *ends], ends, strict=False)]):
         while len(game.moves) > last:
             game.undo()
@@ -79,21 +84,21 @@ def _boards(caption: str, game: Game) -> str:
         unseen = [f"{number} {game.vertex(move)}" for number, move in numbered if numbers.get(move.point) != number]
         shown = "; ".join(filter(None, [f"moves {first + 1} to {last}", ", ".join(unseen)]))
         board = game.to_svg(labels={point: str(number) for point, number in numbers.items()}, pixels=300)
-        figures.insert(0, f"<figure>{board}<figcaption>{shown}</figcaption></figure>")
-    return f'<p>{escape(caption)}</p><div class="boards">{"".join(figures)}</div>'
+        figures.insert(0, (board, shown))
+    return caption, figures
 
 
-def _newest_game(folder: RunFolder) -> str:
-    """Returns the boards of the last game of the newest collection that can be read; "" if there is none."""
+def _newest_game(folder: RunFolder) -> Boards | None:
+    """Returns the boards of the last game of the newest collection that can be read; None if there is none."""
     for path in reversed(files_with((".sgf",), folder.records)):
         with suppress(OSError, UserError):
             for record in reversed([game for game in read_sgf_games(path) if game.moves]):
                 about = f"{plural(len(record.moves), 'move')}, komi {record.komi:g}, {shown_result(record.result)}"
                 return _boards(f"The newest game: {record.black} against itself, {about}.", record.to_game())
-    return ""
+    return None
 
 
-def _held_back_game(folder: RunFolder) -> str:
+def _held_back_game(folder: RunFolder) -> Boards | None:
     """Returns the boards of the first game that is held back, of the first shard that has one."""
     for path in shard_files(folder.games):
         with suppress(OSError, UserError):  # also if a record's rules allow a suicide that the usual ones forbid
@@ -104,10 +109,10 @@ def _held_back_game(folder: RunFolder) -> str:
                     game.play(*move)
                 about = f"{plural(len(game.moves), 'move')}, komi {games.games['komi'][place]:g}"
                 return _boards(f"A game of the records that is held back: {about}.", game)
-    return ""
+    return None
 
 
-def differing_settings(runs: Mapping[str, RunSettings]) -> str:
+def differing_settings(runs: Mapping[str, RunSettings]) -> Table:
     """Returns a table of the settings in which runs differ, or those of a single run that are not the defaults."""
     columns = [(name, _values(settings, settings.command)) for name, settings in runs.items()]
     if len(runs) == 1:
@@ -118,10 +123,7 @@ def differing_settings(runs: Mapping[str, RunSettings]) -> str:
         row = [known.get(setting, "") for _, known in columns]
         if len(set(row)) > 1:
             rows.append([setting, *row])
-    title = "Settings that differ" + (" from the defaults" if len(runs) == 1 else "")
-    if not rows:
-        return f"<h2>{title}</h2><p>None.</p>"
-    return f"<h2>{title}</h2>{_table(['setting', *(name for name, _ in columns)], rows, 'text')}"
+    return ["setting", *(name for name, _ in columns)], rows
 
 
 def _values(settings: RunSettings, command: str) -> dict[str, str]:
@@ -134,17 +136,10 @@ def _values(settings: RunSettings, command: str) -> dict[str, str]:
     }
 
 
-def table_of_log(lines: Sequence[Mapping[str, Any]]) -> str:
+def table_of_log(lines: Sequence[Mapping[str, Any]]) -> Table:
     """Returns the lines of a log as a table, without columns that are empty."""
     chosen = list(lines) if len(lines) <= _ROWS else [*lines[: _ROWS // 2], *lines[-_ROWS // 2 :]]
     titles, rows = log_table(chosen, report=True)
     if len(chosen) < len(lines):
         rows.insert(_ROWS // 2, ["..."] * len(titles))
-    return _table(titles, rows, "")
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], kind: str) -> str:
-    kind = f' class="{kind}"' if kind else ""
-    head = "".join(f"<th{kind}>{escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{''.join(f'<td{kind}>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+    return titles, rows

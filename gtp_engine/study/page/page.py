@@ -7,12 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment
 
 from ...base import VERSION
 from ...base.fields import invalid, unknown
 from ...base.languages.texts import DEFAULT, LANGUAGES, texts
-from ...base.web_page import web_page
+from ...base.web_page import templates, web_page
 from ...go.coords import BLACK, EMPTY, PASS, WHITE, colour_name, opponent, xy
 from ...go.drawing import SVG_STYLE, BoardDrawing, drawing_script
 from ...nets.library import mean_errors
@@ -74,13 +74,7 @@ def _file(name: str) -> str:
 
 @cache
 def _environment(language: str) -> Environment:
-    environment = Environment(
-        loader=PackageLoader(__package__, ""),
-        autoescape=select_autoescape(("html",)),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates(__package__)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
     environment.filters |= wording(language).filters()
     environment.globals |= {"t": texts(language), "Phase": Phase, "CLASSES": CLASSES, "accuracy": accuracy}
