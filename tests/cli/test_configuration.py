@@ -360,9 +360,8 @@ def test_a_default_to_resume_gives_way_to_the_command_line(file: Path, tmp_path:
     seen: list[Path | None] = []
 
     @command(name="play", groups={"players": PlayersOptions})
-    @click.pass_context
-    def parser(context: click.Context, players: PlayersOptions) -> None:
-        saved = saved_game(context, players)
+    def parser(players: PlayersOptions) -> None:
+        saved = saved_game(players)
         seen.append(saved and saved.path.resolve())
 
     def path_with(*arguments: str) -> Path | None:

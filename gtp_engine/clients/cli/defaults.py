@@ -10,7 +10,7 @@ count less.
 import datetime
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,16 @@ _ABOVE_FILES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _PLACES = (*_ABOVE_FILES, ParameterSource.DEFAULT_MAP)
 
 
-def is_given(context: click.Context, option: str) -> bool:
+def is_given(option: str) -> bool:
     """Whether an option is on the command line, and not a default, also one of the user's."""
-    return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+
+def refuse_given(names: Sequence[str], reason: str) -> None:
+    """Raises UsageError for the first of these options that is given; `{}` in the reason stands for its name."""
+    for option in click.get_current_context().command.params:
+        if option.name in names and is_given(option.name):
+            raise click.UsageError(reason.format(option.opts[0]))
 
 
 def use_configuration(ctx: click.Context) -> None:

@@ -104,9 +104,7 @@ class FirstGame:
     search: EngineSettings  # the options of the search, those of the saved game's opponent included
 
 
-def first_game(
-    context: click.Context, options: PlayersOptions, search: EngineSettings, *, shows_finished: bool = False
-) -> FirstGame:
+def first_game(options: PlayersOptions, search: EngineSettings, *, shows_finished: bool = False) -> FirstGame:
     """Returns the game that the options ask for.
 
     With `shows_finished` a saved game may be a finished one, or somebody else's: people then play on for both sides.
@@ -115,14 +113,15 @@ def first_game(
     """
     if options.is_auto:
         data_dir()  # where the rating is kept: refused before there is an engine
-        context.set_parameter_source("rank", ParameterSource.DEFAULT)  # a saved game keeps the rank of its file
+        # A saved game keeps the rank of its file.
+        click.get_current_context().set_parameter_source("rank", ParameterSource.DEFAULT)
     search = replace(search, rank=None if options.is_auto else options.rank)
-    saved = saved_game(context, options, shows_finished=shows_finished)
+    saved = saved_game(options, shows_finished=shows_finished)
     humans = parse_humans(options.colour, search.seed)
     begun = None  # no Game yet: on the first start the engine compiles the board on a thread of its own
     if saved is not None:
-        search, begun = _with_opponent(context, search, saved), saved.game
-        humans = humans if is_given(context, "colour") else saved.humans
+        search, begun = _with_opponent(search, saved), saved.game
+        humans = humans if is_given("colour") else saved.humans
     elif options.handicap:
         width, height = options.board_size
         begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
@@ -137,7 +136,7 @@ def first_game(
 
 
 def rated_games(
-    context: click.Context, options: PlayersOptions, search: EngineSettings, played: "PlayedGame", *, can_ask: bool
+    options: PlayersOptions, search: EngineSettings, played: "PlayedGame", *, can_ask: bool
 ) -> "RatedGames | None":
     """Returns the games in which the rank follows the results; None if it does not.
 
@@ -146,7 +145,7 @@ def rated_games(
     """
     from ...table.rated_games import RatedGames
 
-    if not options.is_auto and not (can_ask and not played.handicap and _is_open(context, search)):
+    if not options.is_auto and not (can_ask and not played.handicap and _is_open(search)):
         return None
     if played.saved is not None or len(played.humans) > 1 or played.engine.network is None:
         return None
@@ -162,9 +161,9 @@ def rated_games(
     return RatedGames(played, file)
 
 
-def _is_open(context: click.Context, search: EngineSettings) -> bool:
+def _is_open(search: EngineSettings) -> bool:
     """Whether nobody has chosen how strongly the engine plays."""
-    names = ("rank", "visits", "seconds")
+    context, names = click.get_current_context(), ("rank", "visits", "seconds")
     chosen = any(context.get_parameter_source(name) is not ParameterSource.DEFAULT for name in names)
     return not chosen and search.network == AUTO and not search.search_parameters(search.network).profile
 
@@ -183,9 +182,9 @@ def close_engine(engine: "Engine", status: int) -> None:
     engine.close()
 
 
-def saved_game(context: click.Context, options: PlayersOptions, *, shows_finished: bool = False) -> "SavedGame | None":
+def saved_game(options: PlayersOptions, *, shows_finished: bool = False) -> "SavedGame | None":
     """Returns the saved game to continue, or None for a new game; arguments and errors are those of `first_game`."""
-    path = _path(context, options, with_edited=shows_finished)
+    path = _path(options, with_edited=shows_finished)
     if path is None:
         if options.move is not None:
             raise click.UsageError("--move needs a saved game: name its FILE, or add --resume")
@@ -193,21 +192,21 @@ def saved_game(context: click.Context, options: PlayersOptions, *, shows_finishe
     from ...go.sgf import read_sgf
     from ...table.saved_games import BOTH, open_game, open_tree
 
-    rules = options.rules if is_given(context, "rules") else None
-    komi = options.komi if is_given(context, "komi") else None
+    rules = options.rules if is_given("rules") else None
+    komi = options.komi if is_given("komi") else None
     if shows_finished and options.move is None:
         saved = open_tree(read_sgf(path), path, rules=rules, komi=komi)
         saved = saved if saved.is_own else replace(saved, humans=BOTH)
     else:
         saved = open_game(path, move=options.move, rules=rules, komi=komi)
     size = (saved.game.width, saved.game.height)
-    if is_given(context, "board_size") and size != options.board_size:
+    if is_given("board_size") and size != options.board_size:
         wanted = f"{options.width}x{options.height}"
         raise UserError(f"{path}: the game is on {size[0]}x{size[1]}, not on {wanted}; leave out --board-size")
     return saved
 
 
-def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool) -> Path | None:
+def _path(options: PlayersOptions, *, with_edited: bool) -> Path | None:
     """Returns the file of the saved game to continue, or None for a new game.
 
     `resume = true` in the user's configuration gives way to a FILE or the options of a new game on the command line,
@@ -216,32 +215,32 @@ def _path(context: click.Context, options: PlayersOptions, *, with_edited: bool)
     from ...table.game_index import latest_unfinished, unfinished_games
     from ...table.saved_games import find_game
 
-    resumes = options.resume and is_given(context, "resume")
-    if options.file is not None and is_given(context, "resume"):
+    resumes = options.resume and is_given("resume")
+    if options.file is not None and is_given("resume"):
         raise click.UsageError(f"name a FILE or use --{'resume' if resumes else 'new'}, not both")
-    if is_given(context, "handicap") and (resumes or options.file is not None):
+    if is_given("handicap") and (resumes or options.file is not None):
         raise click.UsageError("--handicap is for new games: a saved game has its own handicap")
     if options.file is not None:
         return find_game(options.file, options.folder)
     if resumes:
         return latest_unfinished(options.folder, with_edited=with_edited)
-    begins_new = any(is_given(context, option) for option in ("handicap", "board_size"))
+    begins_new = any(is_given(option) for option in ("handicap", "board_size"))
     if begins_new or not options.resume:
         return None
     return next(iter(unfinished_games(options.folder, with_edited=with_edited)), None)
 
 
-def _with_opponent(context: click.Context, search: EngineSettings, saved: "SavedGame") -> EngineSettings:
+def _with_opponent(search: EngineSettings, saved: "SavedGame") -> EngineSettings:
     """Returns the settings with the saved game's rank, limits and network, unless the command line has others."""
     opponent = saved.opponent
     if opponent is None:
         return search
-    if not is_given(context, "rank"):
+    if not is_given("rank"):
         search = replace(search, rank=opponent.rank)
     limits = opponent.limits
-    if not (limits.is_endless or is_given(context, "seconds") or is_given(context, "visits")):
+    if not (limits.is_endless or is_given("seconds") or is_given("visits")):
         search = replace(search, seconds=limits.seconds, visits=limits.visits)
-    if is_given(context, "network"):
+    if is_given("network"):
         return search
     network, usual = opponent.network or ROLLOUTS, replace(search, network=AUTO)
     if network == network_name(Path(usual.player_on(saved.game.width, saved.game.height))):

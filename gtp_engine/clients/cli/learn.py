@@ -1,7 +1,6 @@
 """`gtp_engine learn`: trains a network on game records or on the outputs of a larger network."""
 
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from ...training.progress import Limit, Stopped
 from ...training.run_settings import OF_RECORDS, RATES, LearnSettings, MachineSettings, RecordSettings, parse_size
 from .command import command
 from .common_options import BOARD_SIZE, MINUTES, ClusterOptions
-from .defaults import is_given
+from .defaults import is_given, refuse_given
 from .options import EXISTING_PATH, FOLDER
 from .run_command import ProcessOptions, ReportOptions, carry_out, in_process_group, report_end, resumable, show_instead
 
@@ -158,8 +157,7 @@ def _declared(word: str) -> list[str]:
     exclusive=(("start", "network"),),
     groups={"options": LearnOptions, "processes": ProcessOptions, "report": ReportOptions},
 )
-@click.pass_context
-def learn(context: click.Context, options: LearnOptions, processes: ProcessOptions, report: ReportOptions) -> None:
+def learn(options: LearnOptions, processes: ProcessOptions, report: ReportOptions) -> None:
     """Train a network on game records: SGF files, folders of them, zip archives, .sgfs (one game per line).
 
     The network learns to predict the moves, the winner, the score and the ownership of the points. With --teacher it
@@ -183,15 +181,12 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
     given, start = options.given(), options.start
     report.check()
     if options.label_only:
-        _refuse(
-            context,
-            [*_declared("of_run"), "processes", "machine", "file", "compare", "show_samples"],
-            "--label-only trains no network",
-        )
+        of_training = [*_declared("of_run"), "processes", "machine", "file", "compare", "show_samples"]
+        refuse_given(of_training, "--label-only trains no network: omit {}")
         if not given.keys() >= {"teacher", "labels"}:
             raise click.UsageError("--label-only needs --teacher and --labels")
     if "labels" in given and "games" in given and "teacher" not in given:
-        if is_given(context, "labels"):
+        if is_given("labels"):
             raise click.UsageError("without --teacher only the --labels are learned: omit the games")
         del given["labels"]  # the user's default, for runs with a teacher
     settings = settings_from_options(given)
@@ -199,27 +194,20 @@ def learn(context: click.Context, options: LearnOptions, processes: ProcessOptio
     if "teacher" not in given:
         records = folder.settings().records if folder.state_file.exists() else settings.records
         if records.labels and not records.teacher:
-            _refuse(context, _declared("chooses"), "without --teacher all the --labels are learned")
+            refuse_given(_declared("chooses"), "without --teacher all the --labels are learned: omit {}")
         if not records.teacher:
-            _refuse(context, ["cluster"], "a cluster only labels positions with a --teacher")
+            refuse_given(["cluster"], "a cluster only labels positions with a --teacher: omit {}")
     if show_instead(folder, report):
         return
     if options.label_only:
         _label(settings, options)
     else:
-        typed = {name: value for name, value in given.items() if is_given(context, name)}
+        typed = {name: value for name, value in given.items() if is_given(name)}
         new = settings_from_options(typed)
         if folder.state_file.exists() or (folder.exists and not new.records.has_source):
             # The run resumes, and the user's defaults are for new runs.
-            settings, start = new, start if is_given(context, "start") else None
+            settings, start = new, start if is_given("start") else None
         in_process_group(partial(_learn, settings, typed, folder, start, options), processes)
-
-
-def _refuse(context: click.Context, names: Sequence[str], reason: str) -> None:
-    """Raises UsageError for the first of these options that is given."""
-    for option in context.command.params:
-        if option.name in names and is_given(context, option.name):
-            raise click.UsageError(f"{reason}: omit {option.opts[0]}")
 
 
 def _label(settings: "RunSettings", options: LearnOptions) -> None:

@@ -21,7 +21,7 @@ from ...engine.settings import COUNT, NETWORK, EngineSettings
 from ...search.parameters import default_parameters
 from .command import command
 from .common_options import SECONDS, THREADS, ClusterOptions, GameOptions, parameters
-from .defaults import is_given
+from .defaults import refuse_given
 from .options import EXISTING_PATH, FILE, FOLDER
 from .outputs import check_folder, check_outputs, new_folder
 
@@ -103,8 +103,7 @@ class MatchOptions(GameOptions):
 
 
 @command(common=("network", "games", "board-size", "sgf-dir"), groups={"options": MatchOptions})
-@click.pass_context
-def match(context: click.Context, options: MatchOptions) -> None:
+def match(options: MatchOptions) -> None:
     """Play two GTP engines, given by their command lines, or two networks against each other.
 
     Each opening is played twice, with either side as black. An engine that crashes, stops answering, plays an illegal
@@ -133,13 +132,13 @@ def match(context: click.Context, options: MatchOptions) -> None:
       gtp_engine match --network new.bin.gz --network old.bin.gz --board-size 9 --games 200 --visits 100
       gtp_engine match --network new.bin.gz --network new.bin.gz --set-b value_bias=0 --sprt 0 20 --games 1000
     """
-    _check_players(context, options)
+    _check_players(options)
     if options.json_file:
         _check_output(options.json_file, options)
     _run(options)
 
 
-def _check_players(context: click.Context, options: MatchOptions) -> None:
+def _check_players(options: MatchOptions) -> None:
     """Raises UsageError unless there are two players of one kind and no options of the other kind."""
     engines, networks = options.engines, options.networks
     if engines and networks:
@@ -148,9 +147,7 @@ def _check_players(context: click.Context, options: MatchOptions) -> None:
         given = f"{len(networks)} of --network" if networks else plural(len(engines), "engine")
         raise click.UsageError(f"a match needs two engines, or --network twice; given: {given}")
     kind, wrong = ("GTP engines", FOR_ENGINES) if networks else ("networks", FOR_NETWORKS)
-    for param in context.command.params:
-        if param.name in wrong and is_given(context, param.name):
-            raise click.UsageError(f"{param.opts[0]} is only for matches between {kind}")
+    refuse_given(wrong, f"{{}} is only for matches between {kind}")
     if options.cluster and options.threads:
         raise click.UsageError("each CPU of a cluster plays with one thread: omit --threads")
 

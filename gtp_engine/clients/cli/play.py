@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,8 +46,7 @@ class DisplayOptions:
     groups={"players": PlayersOptions, "display": DisplayOptions, "search": search_options(["delay"])},
     context_settings={"default_map": DEFAULTS},
 )
-@click.pass_context
-def play(context: click.Context, players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
+def play(players: PlayersOptions, display: DisplayOptions, search: EngineSettings) -> None:
     """Play a game in the terminal.
 
     Type moves such as D4, or pass, undo, hint, analyze, score, resign, save FILE, load FILE, help, quit. Press Ctrl-C
@@ -80,14 +80,14 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     from ..terminal.screen import Screen
 
     steps = players.steps()
-    first = first_game(context, players, search)
+    first = first_game(players, search)
     screen = Screen(redraw=display.redraw)
     status = 1
     try:
         played = PlayedGame(
             first.engine, humans=first.humans, folder=players.folder, comments=players.comments, saved=first.saved
         )
-        rated = rated_games(context, players, search, played, can_ask=screen.is_interactive)
+        rated = rated_games(players, search, played, can_ask=screen.is_interactive)
         language = display.language or terminal_language()
         shown = TerminalGame(
             played,
@@ -103,7 +103,7 @@ def play(context: click.Context, players: PlayersOptions, display: DisplayOption
     finally:
         screen.close()
         close_engine(first.engine, status)
-    context.exit(status)
+    sys.exit(status)
 
 
 def _review(path: Path, search: EngineSettings, profile: str, known: "KnownReports") -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,8 +89,7 @@ class Solved:
 
 
 @command(groups={"options": SolveOptions, "output": SolutionOptions})
-@click.pass_context
-def solve(context: click.Context, options: SolveOptions, output: SolutionOptions) -> None:
+def solve(options: SolveOptions, output: SolutionOptions) -> None:
     """Find out whether groups live, by exact reading.
 
     For each player to move first: whether the group lives, dies, lives in seki or depends on a ko, all first moves that
@@ -135,7 +135,7 @@ def solve(context: click.Context, options: SolveOptions, output: SolutionOptions
             errors += output.finish(solved)
     for problem in errors:
         click.echo(f"Error: {printable(problem)}", err=True)
-    context.exit(EXIT_INTERRUPTED if stop.is_set() else 1 if errors else 0)
+    sys.exit(EXIT_INTERRUPTED if stop.is_set() else 1 if errors else 0)
 
 
 def _number(record: "GameRecord") -> int:

@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from ...base.settings import like, setting
 from ...engine.settings import NETWORK
 from ...training.presets import DEFAULT_PRESET, NAMES
@@ -48,8 +46,7 @@ class TrainOptions:
     exclusive=(("preset", "settings_file"),),
     groups={"options": TrainOptions, "processes": ProcessOptions, "report": ReportOptions},
 )
-@click.pass_context
-def train(context: click.Context, options: TrainOptions, processes: ProcessOptions, report: ReportOptions) -> None:
+def train(options: TrainOptions, processes: ProcessOptions, report: ReportOptions) -> None:
     """Train a network on its own games, in the folder RUN.
 
     Each cycle plays games, trains on the most recent ones and saves a network. The folder contains everything: the
@@ -78,9 +75,7 @@ def train(context: click.Context, options: TrainOptions, processes: ProcessOptio
     if show_instead(folder, report):
         return
     if folder.exists:  # the user's defaults are for new runs
-        preset, start = (
-            value if is_given(context, name) else None for name, value in (("preset", preset), ("start", start))
-        )
+        preset, start = (value if is_given(name) else None for name, value in (("preset", preset), ("start", start)))
     settings = given_settings(preset, options.settings_file)
     in_process_group(partial(_train, folder, settings, start, options), processes)
 

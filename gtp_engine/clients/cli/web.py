@@ -44,8 +44,7 @@ class ServerOptions:
     groups={"players": PlayersOptions, "server_options": ServerOptions, "search": search_options()},
     context_settings={"default_map": DEFAULTS},
 )
-@click.pass_context
-def web(context: click.Context, players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
+def web(players: PlayersOptions, server_options: ServerOptions, search: EngineSettings) -> None:
     """Play in the browser.
 
     Opens a page with the board; click a point to play there. Every move is saved as SGF, and `play` can continue the
@@ -78,7 +77,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     # Pages of any free port would not find it again.
     server = Server(server_options.port, host, None if server_options.port == 0 else data_dir() / "page-cookies")
     server.guard.on_admitted = lambda: _show_network(server)
-    first = first_game(context, players, search, shows_finished=True)
+    first = first_game(players, search, shows_finished=True)
     wait_for(first.engine.board_ready)
     interrupts.note(server.stop)
     signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
@@ -88,7 +87,7 @@ def web(context: click.Context, players: PlayersOptions, server_options: ServerO
     try:
         humans, folder, comments = first.humans, players.folder, players.comments
         played = PlayedGame(first.engine, humans=humans, folder=folder, comments=comments, saved=saved, has_clock=True)
-        rated = rated_games(context, players, search, played, can_ask=True)
+        rated = rated_games(players, search, played, can_ask=True)
         settings = first.search
         is_chosen = settings.rank is not None or settings.search_parameters(settings.network).profile
         is_strongest = rated is None and saved is None and len(first.humans) == 1 and not is_chosen
