@@ -5,8 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import click
-
 from ...base.fields import Text
 from ...base.lines import lines_ahead
 from ...base.log import NOTICE
@@ -15,7 +13,7 @@ from ...engine.settings import NETWORK, EngineSettings
 from ...go.coords import MAX_SIZE
 from ...search.evaluate.choices import AUTO
 from ...search.parameters import KNOWN_NAMES
-from ..gtp.lines import ClientGoneError, Output, make_blocking, take_standard_output
+from ..gtp.lines import make_blocking, take_standard_output
 from .command import command
 from .common_options import network_file, search_options
 from .katago_options import KataGoOptions
@@ -69,8 +67,7 @@ class AnalysisOptions(KataGoOptions):
     common=("network", "visits", "seconds", "threads"),
     groups={"search": search_options(visits=str(DEFAULT_VISITS)), "katago": AnalysisOptions},
 )
-@click.pass_context
-def analysis(context: click.Context, search: EngineSettings, katago: AnalysisOptions) -> None:
+def analysis(search: EngineSettings, katago: AnalysisOptions) -> None:
     """Speak KataGo's JSON analysis protocol on standard input and output.
 
     Each line is a query. Positions are searched at the same time, and answers are sent as soon as they are ready.
@@ -86,19 +83,11 @@ def analysis(context: click.Context, search: EngineSettings, katago: AnalysisOpt
       gtp_engine analysis --network kata1-b18c384nbt.bin.gz
       echo '{"id":"1","moves":[["B","D4"]],"rules":"chinese","boardXSize":9,"boardYSize":9}' | gtp_engine analysis
     """
-    output = take_standard_output()
-    make_blocking(0)
-    try:
-        _converse(search, katago, output)
-    except ClientGoneError as gone:
-        context.exit(gone.status)
-
-
-def _converse(search: EngineSettings, katago: AnalysisOptions, output: Output) -> None:
-    """Answers queries from standard input until it ends."""
     from ..analysis.protocol import LONGEST_LINE, Conversation, Schedulers
     from ..analysis.query import Defaults
 
+    output = take_standard_output()
+    make_blocking(0)
     settings, queries = katago.for_queries(search)
     lines = lines_ahead(0, LONGEST_LINE, _LINES_AHEAD)
     human_model = network_file(katago.human_model) if katago.human_model else None

@@ -36,18 +36,6 @@ _LONGEST_LINE, _MOST_WAITING = 1 << 20, 100_000
 _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n")
 
 
-class ClientGoneError(Exception):
-    """The client no longer reads the responses, or they cannot be written, to a full disk for example.
-
-    Attributes:
-        status: The exit status of the program.
-    """
-
-    def __init__(self, status: int) -> None:
-        super().__init__()
-        self.status = status
-
-
 class Command(NamedTuple):
     """A command as sent; `name` is empty if the line contains only an id."""
 
@@ -106,7 +94,11 @@ class Output:
         make_blocking(descriptor)
 
     def write(self, text: str) -> None:
-        """Writes all of the text; raises ClientGoneError if that is impossible."""
+        """Writes all of the text.
+
+        Raises SystemExit, with the program's exit status, if the client no longer reads the responses, or they cannot
+        be written, to a full disk for example.
+        """
         data = memoryview(text.encode("utf-8", "replace"))
         try:
             while data:
@@ -116,7 +108,7 @@ class Output:
             has_left = isinstance(error, ConnectionError) or error.errno == errno.EINVAL
             if not has_left:
                 logger.error(f"cannot write the response: {error_text(error)}")
-            raise ClientGoneError(0 if has_left else 1) from error
+            raise SystemExit(0 if has_left else 1) from error
 
     @property
     def is_closed(self) -> bool:

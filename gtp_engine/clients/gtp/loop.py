@@ -8,7 +8,7 @@ from ...base import VERSION, interrupts
 from ...base.log import NOTICE, log_to_stderr
 from ...base.system import EXIT_INTERRUPTED
 from . import program_commands  # noqa: F401  (which registers its commands, and those about the game)
-from .lines import ClientGoneError, Inbox, is_terminal, take_standard_output, terminal_keeper
+from .lines import Inbox, is_terminal, take_standard_output, terminal_keeper
 from .session import Session
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def run(engine: "Engine", *, name: str = "gtp_engine", version: str = VERSION) -
         status = session.converse()
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
-    except ClientGoneError as gone:
-        status = gone.status
+    except SystemExit as gone:  # the client has gone
+        status = int(gone.code or 0)
     has_closed = session.close()
     restore_terminal()  # last: until now the thread that reads lines may have prepared the terminal for another one
     if not has_closed:

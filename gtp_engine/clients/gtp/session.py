@@ -20,7 +20,7 @@ from ...base.log import NOTICE
 from ...base.messages import plural
 from ...base.system import EXIT_INTERRUPTED
 from ...go.coords import PASS, parse_colour, parse_vertex
-from .lines import ClientGoneError, Command, Inbox, Output, opening, response
+from .lines import Command, Inbox, Output, opening, response
 
 if TYPE_CHECKING:
     from ...engine.engine import Decision, Engine
@@ -116,8 +116,6 @@ class Session:
             if error.detail:
                 logger.log(NOTICE, f"{command.name}: {error.detail}")
             self._end_response(str(error), failed=True)
-        except ClientGoneError:
-            raise
         except Exception as error:
             if not isinstance(error, EXPECTED):  # a bug
                 logger.error(f"{command.name}: {answer_text(error)}", exc_info=error)
