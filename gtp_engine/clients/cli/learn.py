@@ -31,13 +31,7 @@ if TYPE_CHECKING:
     from ...training.run_settings import RunSettings
 
 _OWN_FOLDER = "named after the network, in the user's data folder"
-_START = "Start from this network instead: a file or a name."
-_TEACHER = "Learn the outputs of this larger network: a file or a name; auto: the default network."
-_LABELS = "Folder for the teacher's outputs; a run learns all that it contains."
-_CLUSTER = "Have the teacher's outputs made on a Ray cluster: auto, HOST:PORT, or local (this machine only)."
-_SAMPLES = "Positions to learn; a larger number prolongs a run."
 _RATES = "{adamw:g}; sgd: {sgd:g}".format(**RATES)
-_DROP = "Share of the run, at its end, over which the learning rate decays."
 
 
 def _setting(section: Any, name: str, **more: Any) -> Any:
@@ -72,8 +66,16 @@ class LearnOptions:
     Attributes:
         games: Game records, and folders of them.
         out: The run's folder.
+        start: Start from this network instead: a file or a name.
+        board_sizes: Use only games on this board (repeatable).
+        teacher: Learn the outputs of this larger network: a file or a name; auto: the default network.
+        labels: Folder for the teacher's outputs; a run learns all that it contains.
+        label_sizes: Board sizes of these positions and their weights, as in 9=1,19=2.
         label_only: Only fill the folder of --labels.
+        samples: Positions to learn; a larger number prolongs a run.
+        drop_share: Share of the run, at its end, over which the learning rate decays.
         minutes: Stop after N minutes, with a measurement; rerun to resume. Reading the records does not count.
+        cluster: Have the teacher's outputs made on a Ray cluster: auto, HOST:PORT, or local (this machine only).
     """
 
     games: Any = setting((), accepts=EXISTING_PATH, argument=True, nargs=-1)
@@ -81,9 +83,7 @@ class LearnOptions:
     network: Any = _setting(
         RecordSettings, "network", flags=["--config"], metavar="SIZE", of_run=True, together="start"
     )
-    start: Any = _setting(
-        RecordSettings, "start", accepts=NETWORK, flags=["--from"], help=_START, of_run=True, together="start"
-    )
+    start: Any = _setting(RecordSettings, "start", accepts=NETWORK, flags=["--from"], of_run=True, together="start")
     board_sizes: Any = _setting(
         RecordSettings,
         "board_sizes",
@@ -91,15 +91,14 @@ class LearnOptions:
         flags=["--board-size"],
         multiple=True,
         heading="Records",
-        help="Use only games on this board (repeatable).",
         chooses=True,
     )
     rank: Any = _setting(RecordSettings, "rank", metavar="RANK", chooses=True)
     since: Any = _setting(RecordSettings, "since", metavar="DATE", chooses=True)
     until: Any = _setting(RecordSettings, "until", metavar="DATE", chooses=True)
     least_moves: Any = _setting(RecordSettings, "least_moves", chooses=True)
-    teacher: Any = _setting(RecordSettings, "teacher", accepts=NETWORK, heading="Teacher", help=_TEACHER)
-    labels: Any = _setting(RecordSettings, "labels", accepts=FOLDER, shown="in the run's folder", help=_LABELS)
+    teacher: Any = _setting(RecordSettings, "teacher", accepts=NETWORK, heading="Teacher")
+    labels: Any = _setting(RecordSettings, "labels", accepts=FOLDER, shown="in the run's folder")
     positions: Any = _setting(RecordSettings, "positions", chooses=True)
     label_sizes: Any = _setting(
         RecordSettings,
@@ -108,25 +107,24 @@ class LearnOptions:
         flags=["--board-sizes"],
         metavar="SIZE=WEIGHT,...",
         shown="7 to 19",
-        help="Board sizes of these positions and their weights, as in 9=1,19=2.",
         chooses=True,
     )
     label_only: bool = setting(False, is_flag=True)
-    samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", help=_SAMPLES, of_run=True)
+    samples: Any = _setting(LearnSettings, "samples", shown="each once", heading="Training", of_run=True)
     batch_size: Any = _setting(LearnSettings, "batch_size", of_run=True)
     optimizer: Any = _setting(LearnSettings, "optimizer", of_run=True)
     learning_rate: Any = _setting(
         LearnSettings, "learning_rate", accepts=Range(0, above=True), shown=_RATES, of_run=True
     )
     warm_up: Any = _setting(LearnSettings, "warm_up", of_run=True)
-    drop_share: Any = _setting(LearnSettings, "drop_share", help=_DROP, of_run=True)
+    drop_share: Any = _setting(LearnSettings, "drop_share", of_run=True)
     seed: Any = _setting(RecordSettings, "seed")
     validate: Any = _setting(RecordSettings, "validate", of_run=True)
     minutes: float | None = setting(None, accepts=MINUTES, metavar="N")
     threads: Any = _setting(MachineSettings, "threads", shown="all", heading="Machine")
     device: Any = _setting(MachineSettings, "device")
     precision: Any = _setting(LearnSettings, "precision", of_run=True)
-    cluster: str | None = like(ClusterOptions, "cluster", help=_CLUSTER)
+    cluster: str | None = like(ClusterOptions, "cluster")
 
     def given(self) -> dict[str, Any]:
         """Returns the settings that are given, by name; paths are absolute, so that the run resumes from any folder.
