@@ -41,6 +41,7 @@ from .coords import (
     vertex,
 )
 from .drawing import BoardDrawing, DrawingOptions, board_text
+from .handicap import HANDICAP_KOMI, fixed_handicap_points
 from .regions import Chain, chain_at
 from .rules import PART_VALUES, Rules, as_rules, check_komi, default_komi, terms_text
 from .scoring import Count, Score, count_points
@@ -610,3 +611,20 @@ class Game:
         changes = np.frombuffer(zlib.decompress(state["_boards"]), np.uint8).reshape(-1, BOARD.itemsize)
         boards = np.bitwise_xor.accumulate(changes, axis=0)
         self._boards = [board.view(BOARD).copy() for board in boards]
+
+
+def usual_komi(width: int, height: int, handicap: int) -> float:
+    """Returns the komi of a game for which none was chosen: 0.5 with handicap stones, otherwise that of the board."""
+    return HANDICAP_KOMI if handicap else default_komi(width, height)
+
+
+def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> Game:
+    """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
+
+    Raises UserError if a value is invalid, or the stones do not fit on the board.
+    """
+    stones = fixed_handicap_points(handicap, width, height) if handicap else []
+    game = Game(width, height, rules=rules, komi=usual_komi(width, height, handicap) if komi is None else komi)
+    if stones:
+        game.place_handicap(stones)
+    return game

@@ -1,4 +1,4 @@
-"""The game that people begin: a board, rules, handicap stones with their komi, and who plays which colour."""
+"""The game that people begin, as they describe it, and who plays which colour."""
 
 import random
 from typing import TYPE_CHECKING
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from ..base.errors import UserError
 from ..base.fields import Range, parse_board_size
 from ..go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, parse_colour
-from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points, most_fixed_stones
-from ..go.rules import LARGEST_KOMI, Rules, default_komi, parse_rules
+from ..go.handicap import most_fixed_stones
+from ..go.rules import LARGEST_KOMI, parse_rules
 
 if TYPE_CHECKING:
     from ..go.game import Game
@@ -26,25 +26,6 @@ def parse_humans(colour: str, seed: int | None = None) -> frozenset[int]:
     return frozenset((random.Random(seed).choice((BLACK, WHITE)) if colour == "random" else parse_colour(colour),))
 
 
-def usual_komi(width: int, height: int, handicap: int) -> float:
-    """Returns the komi of a game for which none was chosen: 0.5 with handicap stones, otherwise that of the board."""
-    return HANDICAP_KOMI if handicap else default_komi(width, height)
-
-
-def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> "Game":
-    """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
-
-    Raises UserError if a value is invalid, or the stones do not fit on the board.
-    """
-    from ..go.game import Game  # compiled, which the options of a command do not need
-
-    stones = fixed_handicap_points(handicap, width, height) if handicap else []
-    game = Game(width, height, rules=rules, komi=usual_komi(width, height, handicap) if komi is None else komi)
-    if stones:
-        game.place_handicap(stones)
-    return game
-
-
 def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["Game", frozenset[int], str | None]:
     """Returns the position that a player describes, the colours that people play, and the rank that is named, if any.
 
@@ -52,7 +33,7 @@ def described_game(text: str, before: "Game", humans: frozenset[int]) -> tuple["
     `humans`; but with another size or handicap the komi is the usual one again. Raises UserError if a word is not
     understood, or a value invalid.
     """
-    from ..go.game import count_handicap
+    from ..go.game import count_handicap, initial_game  # compiled, which the options of a command do not need
 
     width, height, rules = before.width, before.height, before.rules
     stones = count_handicap(before.setup_stones, ())

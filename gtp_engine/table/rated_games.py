@@ -5,10 +5,9 @@ from dataclasses import replace
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, is_measured, next_rank
 from ..go.coords import BLACK, colour_letter
-from ..go.game import Game, Move
+from ..go.game import Game, Move, initial_game, usual_komi
 from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
-from .new_game import initial_game, usual_komi
 from .played_game import PlayedGame
 from .player_rating import KeptRating, within_reach
 

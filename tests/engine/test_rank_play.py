@@ -16,12 +16,11 @@ from gtp_engine.engine.ranks import Strength
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.engine.worker import SearchWorker
 from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, all_points, index_of_point, opponent, xy
-from gtp_engine.go.game import Game, Move
+from gtp_engine.go.game import Game, Move, initial_game
 from gtp_engine.go.regions import cells_of, find_regions, neighbours
 from gtp_engine.go.scoring import living_stones
 from gtp_engine.go.sgf import read_sgf
 from gtp_engine.search.request import Limits, RootMoves, SearchRequest
-from gtp_engine.table.new_game import initial_game
 
 NETWORK = "b4c32-9x9"
 OPEN_BOARD = Path(__file__).resolve().parents[1] / "data" / "sgf" / "open_board.sgf"

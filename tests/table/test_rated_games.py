@@ -10,9 +10,8 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.ranks import Rank
 from gtp_engine.engine.settings import EngineSettings
 from gtp_engine.go.coords import BLACK, WHITE
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, initial_game
 from gtp_engine.table.database import Database
-from gtp_engine.table.new_game import initial_game
 from gtp_engine.table.played_game import PlayedGame
 from gtp_engine.table.player_rating import KeptRating, PlayerRating
 from gtp_engine.table.rated_games import RatedGames

@@ -21,7 +21,7 @@ from ...nets.library import network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...solver.ahead import begin_when
 from ...table.database import Database
-from ...table.new_game import COLOURS, initial_game, parse_humans
+from ...table.new_game import COLOURS, parse_humans
 from ...table.player_rating import KeptRating, first_rating
 from .common_options import GameOptions, network_file
 from .defaults import is_given
@@ -123,6 +123,8 @@ def first_game(options: PlayersOptions, search: EngineSettings, *, shows_finishe
         search, begun = _with_opponent(search, saved), saved.game
         humans = humans if is_given("colour") else saved.humans
     elif options.handicap:
+        from ...go.game import initial_game  # compiled
+
         width, height = options.board_size
         begun = initial_game(width, height, handicap=options.handicap, komi=options.komi, rules=options.rules)
     from ...engine.engine import Engine  # imports numba: errors of the options come first

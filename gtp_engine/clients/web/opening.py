@@ -12,13 +12,13 @@ from ...engine.clock import NO_LIMIT, named_settings
 from ...engine.ranks import as_rank
 from ...engine.settings import DEFAULT_SECONDS
 from ...go.coords import BLACK, MAX_SIZE, MIN_SIZE, WHITE, colour_name
-from ...go.game import Game
+from ...go.game import Game, initial_game, usual_komi
 from ...go.rules import RULESETS, rules_name
 from ...go.sgf import GameRecord, TreeNode, read_sgf
 from ...nets.library import list_networks, network_name
 from ...search.evaluate.choices import AUTO, ROLLOUTS
 from ...table.game_clock import check_limits
-from ...table.new_game import COLOURS, initial_game, parse_humans, usual_komi
+from ...table.new_game import COLOURS, parse_humans
 from ...table.played_game import Mode
 from ...table.rated_games import RatedGames
 from ...table.saved_games import HUMAN, SavedGame, called, open_tree
