@@ -9,8 +9,7 @@ from ..base.errors import UserError
 from ..base.fields import Instance, Range, Text, check_keywords, invalid
 from ..base.settings import check, setting
 from ..go.coords import BLACK, WHITE, is_whole
-from ..go.handicap import HANDICAP_KOMI, fixed_handicap_points
-from ..go.rules import RULESETS, Rules, as_rules, default_komi, rules_name
+from ..go.rules import RULESETS, Rules, as_rules, rules_name
 from .elo import Sprt, as_sprt
 
 if TYPE_CHECKING:
@@ -72,9 +71,7 @@ class MatchSettings:
         """Returns a game on the empty board; UserError for an impossible board size."""
         from ..go.game import Game  # imports numba
 
-        height = self.width if self.height is None else self.height
-        komi = default_komi(self.width, height) if self.komi is None else self.komi
-        return Game(self.width, height, rules=self.rules, komi=komi)
+        return Game(self.width, self.height, rules=self.rules, komi=self.komi)
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         """Returns what makes two matches the same match, for JSON; `commands` say how "A" and "B" were given."""
@@ -113,12 +110,9 @@ class EngineMatchSettings(MatchSettings):
 
     def empty_game(self) -> "Game":
         """Returns a game at its start, with the handicap stones; raises UserError if they do not fit."""
-        game = super().empty_game()
-        if self.handicap:
-            game.place_handicap(fixed_handicap_points(self.handicap, game.width, game.height))
-            if self.komi is None:
-                game.set_komi(HANDICAP_KOMI)
-        return game
+        from ..go.game import initial_game  # likewise
+
+        return initial_game(self.width, self.height, handicap=self.handicap, komi=self.komi, rules=self.rules)
 
     def to_dict(self, commands: dict[str, str]) -> dict[str, Any]:
         stones = {"handicap": self.handicap, "openings": "none", "opening moves": 0} if self.handicap else {}

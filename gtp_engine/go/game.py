@@ -618,13 +618,15 @@ def usual_komi(width: int, height: int, handicap: int) -> float:
     return HANDICAP_KOMI if handicap else default_komi(width, height)
 
 
-def initial_game(width: int, height: int, *, handicap: int, komi: float | None, rules: Rules | str) -> Game:
-    """Returns a game at its start, with handicap stones on the fixed points; by default with the usual komi.
+def initial_game(width: int, height: int | None, *, handicap: int, komi: float | None, rules: Rules | str) -> Game:
+    """Returns a game at its start, with handicap stones on the fixed points.
 
-    Raises UserError if a value is invalid, or the stones do not fit on the board.
+    By default the height is the width, and the komi the usual one. Raises UserError if a value is invalid, or the
+    stones do not fit on the board.
     """
-    stones = fixed_handicap_points(handicap, width, height) if handicap else []
-    game = Game(width, height, rules=rules, komi=usual_komi(width, height, handicap) if komi is None else komi)
-    if stones:
-        game.place_handicap(stones)
+    game = Game(width, height, rules=rules, komi=komi)
+    if handicap:
+        game.place_handicap(fixed_handicap_points(handicap, game.width, game.height))
+    if komi is None:
+        game.set_komi(usual_komi(game.width, game.height, handicap))
     return game
