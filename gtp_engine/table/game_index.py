@@ -77,11 +77,8 @@ def game_key(record: GameRecord) -> str:
 def _saved_games(database: Database, folder: Path) -> list[tuple[Path, SavedFacts]]:
     """Returns the games in the folder of saved games (`games_of_user`), the latest first."""
     known = {path: (stamp, facts) for path, stamp, facts in database.rows("SELECT path, stamp, facts FROM games")}
-    found, changes, prefix = (
-        list[tuple[int, Path, SavedFacts]](),
-        list[Change](),
-        _as_key(f"{folder.resolve()}{os.sep}"),
-    )
+    found, changes = list[tuple[int, Path, SavedFacts]](), list[Change]()
+    prefix = _as_key(f"{folder.resolve()}{os.sep}")
     for path in games_of_user(folder):
         with suppress(OSError):
             state, name = path.stat(), prefix + _as_key(path.name)

@@ -5,6 +5,7 @@ in private properties of the root, which FF[4] allows: it has properties for the
 none for the time used in a game without a limit, and none for a limit of one player alone.
 """
 
+import os
 import re
 import time
 from contextlib import suppress
@@ -220,10 +221,7 @@ def find_game(name: str, folder: Path) -> Path:
 
     Raises UserError if it is not found, or is a folder.
     """
-    try:
-        path = Path(name).expanduser()
-    except RuntimeError:  # there is no such home folder
-        path = Path(name)
+    path = Path(os.path.expanduser(name))  # as it is if there is no such home folder
     candidates = (path, folder / path, folder / f"{name}.sgf")
     for candidate in candidates:
         if candidate.is_file():
