@@ -278,11 +278,9 @@ class GtpClient:
                 pipe.close()
 
     def _ended(self, seconds: float) -> bool:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return self._process.returncode is not None
 
     def _kill(self, *, gently: bool = False) -> None:
         """Ends the process; on systems with process groups its children too, such as the engine behind a script."""
