@@ -103,8 +103,7 @@ class Learning(Part):
 
     def on_step_hint(self, _: Message) -> None:
         """Gives advice."""
-        hint = self.learner.hint()
-        self._show(hint)
+        self._show(self.learner.hint())
 
     def on_step_game(self, _: Message) -> None:
         """Begins the game of the step, against the weakest rank, with ataris marked."""
