@@ -235,10 +235,11 @@ def _saved_games(folder: Path, facts: dict[str, Any]) -> list[GameResult]:
     if known is None or (not has_games and known.keys() >= facts.keys()):
         write_text(file, json.dumps(facts, indent=2) + "\n")
         return _read_results(results)
-    # A network is known by its content: its file may have been moved.
-    by_content = {key.removeprefix("SHA-256 of ") for key in facts if key.startswith("SHA-256 of ")}
     for key, here in facts.items():
-        if key not in by_content and (there := known.get(key)) != here:
+        there = known.get(key)
+        # A network's file may have been moved: its checksum tells that it is the same.
+        has_moved = bool(facts.get(f"SHA-256 of {key}")) and Path(str(there)).name == Path(str(here)).name
+        if there != here and not has_moved:
             raise UserError(f"{folder} holds another match: its {key} is {there}, not {here}; choose another folder")
     return _read_results(results)
 

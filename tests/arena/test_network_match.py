@@ -80,6 +80,26 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
         play(visits=30, folder=tmp_path)
 
 
+def test_other_parameters_are_another_match_and_a_moved_network_is_not(tmp_path: Path) -> None:
+    (tmp_path / "moved").mkdir()
+    first, moved = tmp_path / "net.bin.gz", tmp_path / "moved" / "net.bin.gz"
+    first.write_bytes(TINY.read_bytes())
+    usual = default_parameters(str(first))
+
+    def again(network: Path | str, value_bias: float) -> MatchResult:
+        parameters = replace(usual, value_bias=value_bias), None
+        options = {"games": 2, "visits": 1, "folder": tmp_path / "match", "device": "cpu"}
+        return play(str(network), parameters=parameters, **options)
+
+    again(first, 0.125)
+    first.rename(moved)
+    assert len(again(moved, 0.125).games) == 2
+    with pytest.raises(ValueError, match=r"holds another match: its network A is \S+ value_bias=0.125, not .*=0.25"):
+        again(moved, 0.25)
+    with pytest.raises(ValueError, match="holds another match: its network A"):
+        again("uniform", 0.125)
+
+
 def test_another_network_in_the_same_file_is_another_match(tmp_path: Path) -> None:
     network = tmp_path / "network.bin.gz"
     options: dict[str, Any] = {
