@@ -7,6 +7,7 @@ ranks, and 1k is 0.
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 
 from ..base.messages import plural
@@ -131,17 +132,22 @@ class KeptRating:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._time, self.is_asked = -1.0, False  # `_time`: when the rating was kept
+        self._time, self.is_asked = -1.0, False  # `_time`: when the last rating was kept
         self.rating: PlayerRating | None = None
-        self.follow()
+        for rating in self._later():
+            self.rating = rating
 
     def follow(self) -> None:
-        """Takes over a later rating that another program has kept; full strength chosen there is for its games only."""
-        before = self.rating
-        latest = f"SELECT time, {_COLUMNS} FROM ratings WHERE time > ? ORDER BY time DESC LIMIT 1"
-        for when, *values in self._database.rows(latest, self._time):
+        """Takes over what other programs have kept meanwhile, but not their choice of full strength."""
+        for rating in self._later():
+            self.rating = rating or self.rating
+
+    def _later(self) -> Iterator[PlayerRating | None]:
+        """Yields the ratings that were kept since the last one that is known here, in order."""
+        query = f"SELECT time, {_COLUMNS} FROM ratings WHERE time > ? ORDER BY time"
+        for when, *values in self._database.rows(query, self._time):
             self._time, self.is_asked = when, True
-            self.rating = before if values[0] is None else PlayerRating(*values)
+            yield None if values[0] is None else PlayerRating(*values)
 
     @property
     def notice(self) -> str:

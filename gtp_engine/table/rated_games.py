@@ -5,7 +5,7 @@ from dataclasses import replace
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, is_measured, next_rank
 from ..go.coords import BLACK, colour_letter
-from ..go.game import Game, Move, initial_game, usual_komi
+from ..go.game import Game, Move, count_handicap, initial_game, usual_komi
 from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
 from .played_game import PlayedGame
@@ -59,7 +59,7 @@ class RatedGames:
         rating, engine = self.file.rating, self._played.engine
         assert rating is not None
         board = game.width, game.height
-        if self._given and not game.moves and game.setup_stones == self._given:
+        if self._given and not game.moves and count_handicap(game.setup_stones, ()) == len(self._given):
             game = initial_game(*board, handicap=0, komi=None, rules=game.rules)
         network = engine.settings.network_on(*board, RANK_PLAY)
         opponent = next_rank(within_reach(rating.opponent), 0, network, *board)

@@ -92,8 +92,9 @@ def test_two_programs_count_their_games_in_one_rating(games: RatedGames, engine:
     games.file.keep(replace(RATING, rating=-1100.0))
     assert begin(other, Game(9)).engine.settings.rank == Rank(-11)
     end(other._played, 12, BLACK)
+    games.file.keep(replace(RATING, rating=-1000.0, games=5))
     games.file.keep(None)  # full strength is that program's choice
-    assert other.count() and other.file.rating is not None and other.file.rating.games == 1
+    assert other.count() and other.file.rating is not None and other.file.rating.games == 6
     found = KeptRating(games.file._database)
     assert found.rating == other.file.rating and found.is_asked
     games.file.follow()
@@ -107,8 +108,9 @@ def test_a_position_stays_if_stones_were_given(games: RatedGames) -> None:
         played.engine.play(played.game.to_move, vertex)
     position = played.game.copy()
     assert begin(games, position).game.moves == position.moves and not games.counts
+    assert begin(games, Game(19)).handicap == 4
     played = begin(games, initial_game(13, 13, handicap=4, komi=None, rules="chinese"))
-    assert played.handicap == 4 and not games.counts
+    assert played.handicap == 0 and games.counts  # on another board nothing is given
 
 
 def test_a_player_below_the_weakest_rank_takes_stones_on_19x19(games: RatedGames) -> None:
