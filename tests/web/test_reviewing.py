@@ -283,6 +283,20 @@ def test_what_another_program_has_saved_stays_after_a_look_aside(desk: Desk, tmp
     assert f"another program has changed {file}" in str(desk.state["notice"])
 
 
+def test_an_edited_record_that_another_program_has_changed_stays(desk: Desk) -> None:
+    desk.send("open", sgf=RECORD)
+    desk.send("go", step=1)
+    desk.play("A1")
+    file = desk.saved()
+    review(desk)
+    desk.send("retry", node=1)
+    content = file.read_text() + "\n"
+    file.write_text(content)
+    desk.send("back")
+    desk.play("B1")
+    assert file.read_text() == content and desk.played.file.path != file
+
+
 def test_points_lost_are_known_for_stones_that_were_judged(study: Desk) -> None:
     assert study.state["losses"] == {}
     line = study.session.line

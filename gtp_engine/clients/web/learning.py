@@ -65,7 +65,8 @@ class Learning(Part):
     def on_leave_steps(self, _: Message) -> None:
         """Goes back to the game."""
         self._is_open = False
-        self._show()
+        self.session.touch(self)
+        self.session.resume()
 
     def on_step(self, message: Message) -> None:
         """Begins one of the steps by its number, from 0."""

@@ -220,7 +220,7 @@ class Reviewing(Part):
             raise UserError("there is no reviewed game to go back to")
         saved = open_tree(job.tree, job.file.path)
         self._opening.load(saved if saved.is_own else saved.as_record())
-        if saved.is_own:
+        if self.played.file.path is not None:
             self.played.file = job.file  # which knows what was last saved there, and so what others have changed
         self.job, self._known = job, known
         self._note(job)

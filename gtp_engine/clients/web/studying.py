@@ -44,7 +44,7 @@ class Searches(Part):
 
     def after_steps(self) -> None:
         self.analysis_visits = None  # the engine has to answer there
-        if self.session.task is not None and not self.session.task.is_of_the_game:
+        if self.session.task is not None and self.session.task.kind == "analysis":
             self.session.cancel()
 
     @property
