@@ -114,6 +114,15 @@ def test_a_game_that_is_refused_leaves_the_present_one_counting(data: Path, tmp_
     assert "this game would be lost: type save FILE first" in said and "does not count for your rank" not in said
 
 
+def test_a_board_that_is_refused_leaves_the_present_game_counting(data: Path, tmp_path: Path) -> None:
+    big = tmp_path / "big.sgf"
+    big.write_text("(;GM[1]SZ[25];B[aa])")
+    options = (*OPTIONS, "--rank", "auto", "--strict")
+    said = play(f"C3\nload {big}\nnew 25\n", tmp_path / "games", *options)
+    assert said.count("plays on boards up to 19x19") == 2, said
+    assert "does not count for your rank" not in said
+
+
 def test_a_game_on_a_board_without_measured_ranks_does_not_count(terminal: Terminal) -> None:
     terminal.expect("(?s)How strong are you.*your rank> ")
     terminal.send("18k\r")

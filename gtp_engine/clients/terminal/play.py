@@ -405,6 +405,7 @@ class TerminalGame:
 
     def _load(self, path: Path, move: int | None = None) -> None:
         saved = open_game(path, move=move)
+        self._engine.settings.check_board(saved.game.width, saved.game.height)
         self._keep()
         self._own_rank.stop_counting("another game was loaded")
         self._played.load(saved)
@@ -418,6 +419,7 @@ class TerminalGame:
         if not text and self._played.tree is self._helped:
             text = f"komi {default_komi(self._engine.width, self._engine.height):g}"
         game, humans, rank = described_game(text, self._engine.game, self._played.humans)
+        self._engine.settings.check_board(game.width, game.height)
         self._keep()
         if rank:
             self._engine.settings = self._at_rank(rank)
