@@ -124,10 +124,10 @@ def download(source: Source, path: Path, watch: Watch = lambda done, total: None
 
 
 def kept_text(source: Source, part: Path) -> str:
-    """Returns what to do after an interruption, and what of the file is kept by then."""
+    """Returns what to do after an interruption: whether the download resumes, and where."""
     if not (size := _size(part)) or not _can_resume(source, part):
         return "run the same command again"
-    return f"{size_text(size)} are kept: run the same command again to resume"
+    return f"run the same command again to resume after {size_text(size)}"
 
 
 def _can_resume(source: Source, part: Path) -> bool:
@@ -247,7 +247,7 @@ def _copy(answer: Any, file: IO[bytes], source: Source, done: int, total: int | 
                 file.close()  # what its buffer holds cannot be written either
             reason = error_text(OSError(error.errno, error.strerror))
             kept = kept_text(source, Path(file.name))
-            raise UserError(f"{file.name}: {reason}; make room; {kept}") from error
+            raise UserError(f"{file.name}: {reason}; make room, then {kept}") from error
         done += len(piece)
     if total is not None and done < total:
         raise _Cut

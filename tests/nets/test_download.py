@@ -140,13 +140,15 @@ def test_without_a_checksum_the_network_is_read(server: Server, path: Path) -> N
 
 def test_a_server_that_sends_drops_is_given_up(server: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "_SPAN", 0.3)
-    with pytest.raises(UserError, match=r"the server sent \d+ bytes in 0 seconds; 0 kB are kept: run the same command"):
+    with pytest.raises(
+        UserError, match=r"the server sent \d+ bytes in 0 seconds; run the same command again to resume after 0 kB"
+    ):
         download(Source(server.url("drops"), SHA256), path)
     assert len(server.asked) == 1 and left(path) == {"net.bin.gz.part"}
 
 
 def test_a_byte_with_each_connection_is_too_little(server: Server, path: Path) -> None:
-    with pytest.raises(UserError, match=r"failed: it was cut; 0 kB are kept"):
+    with pytest.raises(UserError, match=r"failed: it was cut; run the same command again to resume after 0 kB"):
         download(Source(server.url("crumbs"), SHA256), path)
     assert len(server.asked) == 5
 
@@ -190,7 +192,7 @@ def test_letters_of_other_scripts_are_asked_for(server: Server, path: Path) -> N
 
 
 def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) -> None:
-    with pytest.raises(UserError, match=r"failed: it was cut; \d+ kB are kept: run the same command again to resume"):
+    with pytest.raises(UserError, match=r"failed: it was cut; run the same command again to resume after \d+ kB"):
         download(Source(server.url("short"), SHA256), path)
     assert len(server.asked) <= 8 and "net.bin.gz" not in left(path)
 
@@ -199,7 +201,7 @@ def test_a_wrong_length_ends_after_a_few_attempts(server: Server, path: Path) ->
 def test_a_full_disk_is_named(server: Server, path: Path) -> None:
     path.parent.mkdir()
     Path(f"{path}.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match=r"\.part: No space left on device; make room; run the same command"):
+    with pytest.raises(UserError, match=r"\.part: No space left on device; make room, then run the same command"):
         download(Source(server.url("good"), SHA256), path)
 
 
