@@ -71,8 +71,8 @@ def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = Tr
     name such as /dev/stdout, gets the content there, after what was written before: it may be redirected to a file.
 
     Without `overwrite` an existing file is kept, whichever program has made it in the meantime: FileExistsError. The
-    OSError of what cannot be written names `path`. `mode`: the rights to a new file, before those that umask takes, and
-    the most that one which is replaced keeps.
+    OSError of what cannot be written names `path`. `mode`: the rights to a new file, before those that umask takes; a
+    file that is replaced is opened to nobody else.
     """
     try:
         if not overwrite and path.exists():
@@ -92,7 +92,7 @@ def write_bytes(path: Path, content: bytes | memoryview, *, overwrite: bool = Tr
 def _write_and_rename(path: Path, content: bytes | memoryview, overwrite: bool, mode: int) -> None:
     temporary = path.with_name(_temporary_name(path, f"{os.getpid()}.{threading.get_ident()}"))
     with contextlib.suppress(OSError):  # it is a new file
-        mode &= path.stat().st_mode
+        mode &= path.stat().st_mode | stat.S_IWUSR
     try:
         _write_new(temporary, content, mode)
         if overwrite:

@@ -62,7 +62,7 @@ def _override(variable: str) -> Path | None:
     if not (value := os.environ.get(variable)):
         return None
     if value == "~" or value.startswith(("~/", f"~{os.sep}")):
-        return _home() / value[2:]
+        return (_home() / value[1:].lstrip(f"/{os.sep}")).absolute()
     try:
         return Path(value).expanduser().absolute()
     except RuntimeError:

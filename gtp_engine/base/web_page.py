@@ -37,7 +37,7 @@ def web_page(
     scripts = content_hash(script) if script else ""
     about = {"title": title, "language": language, "direction": direction, "styles": " ".join(styles)}
     page = templates(__package__).get_template("web_page.html")
-    return page.render(about, body=body, style=style, script=script, scripts=scripts)
+    return page.render(about, body=body, style=style, script=script, scripts=scripts) + "\n"
 
 
 def content_hash(text: str) -> str:

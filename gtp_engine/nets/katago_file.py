@@ -133,8 +133,8 @@ class _Reader:
                 self.values[name] = self._floats(floats, name)
         if isinstance(desc, BatchNormDesc):
             means, variances = self.values[f"{path}.running_mean"], self.values[f"{path}.running_var"]
-            if not (variances + np.float32(desc.epsilon) > 0).all():
-                raise UserError(f"{path}.running_var contains variances that are not positive")
+            if not (variances >= 0).all():
+                raise UserError(f"{path}.running_var contains negative variances")
             is_constant = desc.epsilon < _LEAST_MEASURED_EPSILON and not means.any() and bool((variances == 1).all())
             desc = replace(desc, constant=is_constant)
         return desc

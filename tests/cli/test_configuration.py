@@ -145,7 +145,7 @@ def test_what_is_wrong_is_one_line_with_file_and_key(file: Path, text: str, mess
 
 def test_a_folder_with_a_nul_is_refused(file: Path) -> None:
     file.write_text('[play]\nsgf_dir = "a\\u0000b"\n')
-    assert run("play").stderr == f"Error: {file}: [play] sgf_dir: embedded null byte\n"
+    assert run("play").stderr == f"Error: {file}: [play] sgf_dir: expected text without NUL characters, got 'a\\x00b'\n"
 
 
 def test_help_is_shown_although_the_file_cannot_be_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
 def test_negative_variances_are_refused(tmp_path: Path) -> None:
     network = Model(parse_config("b1c8")).initialise().stored()
     network.values["trunk.tip_norm.running_var"][0] = -1
-    assert "trunk.tip_norm.running_var contains variances that" in refused(katago_bytes(network), tmp_path)
+    assert "trunk.tip_norm.running_var contains negative" in refused(katago_bytes(network), tmp_path)
 
 
 def test_the_norms_of_a_fresh_network_are_measured(tmp_path: Path) -> None:

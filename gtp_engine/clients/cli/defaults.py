@@ -184,13 +184,13 @@ def _checked_value(ctx: click.Context, option: click.Option, value: object, fold
     values = value if takes_several and isinstance(value, list) else [value]
     if not all(isinstance(item, str | int | float | datetime.date) and not isinstance(item, bool) for item in values):
         raise UserError(f"{name}: expected one number or text, got {value!r}")
+    if any("\0" in str(item) for item in values):  # which no path may have
+        raise UserError(f"{name}: expected text without NUL characters, got {value!r}")
     texts = [_located(option.type, str(item), folder) for item in values]
     try:
         option.type_cast_value(ctx, texts if takes_several else texts[0])
     except click.BadParameter as error:
         raise UserError(f"{name}: {error.message}") from error
-    except ValueError as error:  # a path with a NUL character
-        raise UserError(f"{name}: {error}") from error
     return texts if takes_several else texts[0]
 
 

@@ -165,7 +165,7 @@ def read_sgf_dataset(
         count += int(np.count_nonzero(is_new))
         sets.append(games.choose(is_new))
     for path in shard_files(folder)[len(shards) :]:  # of files that are no longer among the records
-        path.unlink()
+        path.unlink(missing_ok=True)
     reasons = ", ".join(f"{reason}: {times:,}" for reason, times in (+skipped).most_common())
     if not count:
         raise UserError(f"no games to learn from: {plural(read, 'record')} read" + (f" ({reasons})" if reasons else ""))
