@@ -13,10 +13,11 @@ from making import random_game, sample_game
 from gtp_engine.base.errors import UserError
 from gtp_engine.go.coords import BLACK, WHITE
 from gtp_engine.nets.config import parse_config
-from gtp_engine.nets.katago_file import read_katago_file, write_katago_file
+from gtp_engine.nets.katago_file import katago_bytes, read_katago_file, write_katago_file
 from gtp_engine.nets.layers import BatchNorm
 from gtp_engine.nets.model import Model
-from gtp_engine.nets.stored import RawOutputs, StoredNetwork
+from gtp_engine.nets.schema import BatchNormDesc, walk
+from gtp_engine.nets.stored import RawOutputs
 from gtp_engine.training import learner as learner_module
 from gtp_engine.training import losses as losses_module
 from gtp_engine.training.data.loader import Loader, Samples, Tensors, parts_of
@@ -239,7 +240,10 @@ def test_the_averaged_network_has_statistics_of_its_own() -> None:
 def test_norms_without_statistics_stay_so(tmp_path: Path) -> None:
     """KataGo's networks have 0 and 1 for the statistics of their norms: nothing measures these anew."""
     file = tmp_path / "network.bin.gz"
-    network = read_katago_file_of(new_model(), file)
+    fresh = katago_bytes(new_model().stored())
+    file.write_bytes(fresh.replace(b"\n0.0001\n", b"\n1e-20\n"))
+    network = read_katago_file(file)
+    assert all(norm.constant for norm in walk(network.config) if isinstance(norm, BatchNormDesc))
     learner = Learner(Model.from_stored(network), replace(SETTINGS, learning_rate=1e-5))
     batches = [batch for batch, _ in zip(Loader(Samples(some_games()), 32, seed=1), range(3), strict=False)]
 
@@ -252,16 +256,12 @@ def test_norms_without_statistics_stay_so(tmp_path: Path) -> None:
         learner.step(batch)
     learned = learner.averaged_network(batches)
     assert 0 < (policy(learned) - before).abs().max() < 1e-3
-    again = read_katago_file_of(learned, file)
+    write_katago_file(learned.stored(), file)
+    again = read_katago_file(file)
     assert again.config == network.config  # its norms are the same kind
     for name, values in again.values.items():
         if "running" in name:
             np.testing.assert_array_equal(values, network.values[name])
-
-
-def read_katago_file_of(model: Model, file: Path) -> StoredNetwork:
-    write_katago_file(model.stored(), file)
-    return read_katago_file(file)
 
 
 def test_unknown_targets_teach_nothing() -> None:
