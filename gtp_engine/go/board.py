@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.jit import inline, njit
+from ..base.jit import borrowing, inline, njit
 from .coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
-from .points import index_of_point, point_at
+from .points import point_at
 
 MAX_AREA = MAX_SIZE * MAX_SIZE
 MAX_POINTS = (MAX_SIZE + 2) * (MAX_SIZE + 1) + 1
@@ -518,7 +518,8 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
 
     Args:
         point: The point to play, or PASS, which superko never forbids.
-        history: uint64, the `superko_key` of every position since the start, including the present one.
+        history: uint64, the `superko_key` of every position since the start, including the present one. A board that
+            `mark_superko` has marked needs none.
         history_length: How many elements of `history` are in use.
     """
     if board["ko_rule"] == SIMPLE_KO or point == PASS:
@@ -531,7 +532,7 @@ def repeats(board: Board, point: int, history: np.ndarray, history_length: int) 
     for index in range(history_length):
         if history[index] == key:
             return True
-    return False
+    return (board["captured_at"][point] & SUPERKO_FORBIDS) != 0
 
 
 @njit
@@ -556,16 +557,28 @@ def is_legal(board: Board, point: int, history: np.ndarray, history_length: int)
     return is_legal_but_superko(board, point) and not repeats(board, point, history, history_length)
 
 
-@njit
+@borrowing
 def write_legal_moves(board: Board, history: np.ndarray, history_length: int, legal: np.ndarray) -> None:
-    """Writes into `legal`, bool [area + 1] in move-index order, which moves the player to move may play.
+    """Writes into `legal`, [area + 1] in move-index order, which moves the player to move may play: 1 or 0.
 
     `history` and `history_length` are as in `repeats`.
     """
-    width, height = board["width"], board["height"]
-    area = width * height
-    legal[:area] = False
-    legal[area] = True
-    for slot in range(board["empty_count"]):
-        point = board["empties"][slot]
-        legal[index_of_point(point, width, height)] = is_legal(board, point, history, history_length)
+    stones, stride = board["stones"], board["width"] + 1
+    legal[:] = False
+    move = 0
+    for y in range(board["height"]):
+        for point in range((y + 1) * stride + 1, (y + 2) * stride):
+            if stones[point] == EMPTY:
+                free = (
+                    stones[point - stride] == EMPTY
+                    or stones[point - 1] == EMPTY
+                    or stones[point + 1] == EMPTY
+                    or stones[point + stride] == EMPTY
+                )
+                # Nearly always this is enough: with an empty neighbour a move is no suicide, and a position can only
+                # repeat at a point where a stone has been captured before.
+                easy = free and not board["captured_at"][point] and point != board["ko_point"]
+                if easy or is_legal(board, point, history, history_length):
+                    legal[move] = True
+            move += 1
+    legal[move] = True

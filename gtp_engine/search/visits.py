@@ -18,10 +18,10 @@ from ..go.board import (
     NO_TAX,
     Board,
     copy_board,
-    is_legal,
     mark_superko,
     play,
     superko_key,
+    write_legal_moves,
 )
 from ..go.coords import BLACK, EMPTY
 from ..go.points import point_of_index
@@ -220,44 +220,18 @@ def _make_child(tree: Tree, node: int, move: int, board: Board) -> int:
     return child
 
 
-@borrowing
-def _mark_legal(tree: Tree, node: int, board: Board, history: np.ndarray, length: int) -> None:
-    """Writes 1 for each legal move and 0 for the others into the leaf's row of priors, with regard to superko.
-
-    The policy is written over the ones when it comes back (`_write_priors`), so that legality, which needs the
-    positions of the path, is found while these are at hand. After two passes all are 0, and the node becomes terminal.
-    """
-    row = tree.priors[node]
-    row[:] = 0
-    if board["passes"] >= 2:
-        return  # territory rules or a tax: evaluated once, then terminal
-    width, height = board["width"], board["height"]
-    stride = width + 1
-    stones = board["stones"]
-    move = 0
-    for y in range(height):
-        for point in range((y + 1) * stride + 1, (y + 2) * stride):
-            if stones[point] == EMPTY:
-                free = (
-                    stones[point - stride] == EMPTY
-                    or stones[point - 1] == EMPTY
-                    or stones[point + 1] == EMPTY
-                    or stones[point + stride] == EMPTY
-                )
-                # Nearly always this is enough: with an empty neighbour a move is no suicide, and a position can only
-                # repeat at a point where a stone has been captured before.
-                easy = free and not board["captured_at"][point] and point != board["ko_point"]
-                if easy or is_legal(board, point, history, length):
-                    row[move] = 1
-            move += 1
-    row[width * height] = 1
-
-
 @inline
 def _prepare_leaf(tree: Tree, root: Root, path: np.ndarray, board: Board) -> None:
-    """Marks the legal moves, and completes the board with what networks see of earlier ones: superko and ladders."""
+    """Marks the legal moves, and completes the board with what networks see of earlier ones: superko and ladders.
+
+    The policy is written over the ones in the row of priors when it comes back (`_write_priors`), so that legality,
+    which needs the positions of the path, is found while these are at hand.
+    """
     leaf, length = leaf_of(tree.nodes, path), root.length + int(path["length"])
-    _mark_legal(tree, leaf, board, root.history, length)
+    if board["passes"] < 2:
+        write_legal_moves(board, root.history, length, tree.priors[leaf])
+    else:
+        tree.priors[leaf][:] = 0  # territory rules or a tax: evaluated once, then terminal
     if len(tree.ladders):
         mark_superko(board, root.history, length)
         _recall_ladders(tree, root, path, board)

@@ -51,8 +51,8 @@ from ...go.board import (
     TERRITORY_SCORING,
     Board,
     find_liberties,
-    is_legal_but_superko,
     mark_superko,
+    write_legal_moves,
 )
 from ...go.coords import BLACK, PASS, WHITE
 from ...go.game import Game
@@ -418,15 +418,9 @@ def write_legal(boards: np.ndarray, indices: np.ndarray, legal: np.ndarray) -> N
 
     legal: bool [n, area + 1], move-index order.
     """
+    no_history = np.zeros(0, np.uint64)
     for row in range(len(indices)):
-        board = boards[indices[row]]
-        width, height = board["width"], board["height"]
-        for y in range(height):
-            for x in range(width):
-                point = (y + 1) * (width + 1) + x + 1
-                banned = board["captured_at"][point] & SUPERKO_FORBIDS
-                legal[row, y * width + x] = not banned and is_legal_but_superko(board, point)
-        legal[row, width * height] = True
+        write_legal_moves(boards[indices[row]], no_history, 0, legal[row])
 
 
 @njit
