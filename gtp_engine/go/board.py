@@ -431,6 +431,23 @@ def play(board: Board, point: int) -> None:
         _remove_chain(board, head, None)
 
 
+@inline
+def button_points(board: Board) -> float:
+    """Returns what the button adds to Black's margin: half a point for the player who took it."""
+    if board["button"] == BUTTON_BLACK:
+        return 0.5
+    return -0.5 if board["button"] == BUTTON_WHITE else 0.0
+
+
+@njit
+def played_more(board: Board) -> int:
+    """Returns how many stones Black has put down more than White: those that stand, and those that were taken."""
+    more = int(board["captures"][WHITE]) - int(board["captures"][BLACK])
+    for point in range((board["height"] + 2) * (board["width"] + 1) + 1):
+        more += int(board["stones"][point] == BLACK) - int(board["stones"][point] == WHITE)
+    return more
+
+
 @njit
 def is_suicide(board: Board, point: int) -> bool:
     """Whether a stone of the player to move on this empty point would have no liberty after captures."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.jit import njit
-from .board import BUTTON_BLACK, BUTTON_WHITE, Board, points_beside
+from .board import Board, button_points, points_beside
 from .coords import BLACK, EMPTY, WALL, WHITE, opponent
 from .regions import Cell, cells_of, find_liberties, find_regions, neighbours, parts_of
 from .rules import Rules
@@ -282,5 +282,4 @@ def area_margin(board: Board) -> float:
                 margin += 1
             elif stones[point] != EMPTY:
                 margin -= 1
-    button = 0.5 if board["button"] == BUTTON_BLACK else (-0.5 if board["button"] == BUTTON_WHITE else 0.0)
-    return float(margin - board["komi"] + button)
+    return float(margin - board["komi"] + button_points(board))

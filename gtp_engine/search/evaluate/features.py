@@ -35,9 +35,7 @@ from ...go.benson import AREA_WORKSPACE, read_area
 from ...go.board import (
     ALL_TAX,
     AREA_SCORING,
-    BUTTON_BLACK,
     BUTTON_LEFT,
-    BUTTON_WHITE,
     CAUGHT_BEFORE,
     CAUGHT_TWO_BEFORE,
     LIBERTIES_SHIFT,
@@ -50,6 +48,7 @@ from ...go.board import (
     SUPERKO_FORBIDS,
     TERRITORY_SCORING,
     Board,
+    button_points,
     find_liberties,
     mark_superko,
     write_legal_moves,
@@ -193,10 +192,7 @@ def _komi(board: Board, difference: int) -> float:
     komi = float(board["komi"])
     if board["scoring"] == TERRITORY_SCORING:
         komi += difference + board["captures"][WHITE] - board["captures"][BLACK]
-    if board["button"] == BUTTON_WHITE:
-        komi += 0.5
-    elif board["button"] == BUTTON_BLACK:
-        komi -= 0.5
+    komi -= button_points(board)
     if board["to_move"] == BLACK:
         komi = -komi
     limit = float(board["width"] * board["height"] + _KOMI_MARGIN)

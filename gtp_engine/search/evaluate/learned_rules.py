@@ -12,8 +12,7 @@ from itertools import product
 import numpy as np
 
 from ...base.jit import inline, njit
-from ...go.board import BUTTON_BLACK, BUTTON_WHITE, NO_BUTTON, SIMPLE_KO, TERRITORY_SCORING, Board, copy_board
-from ...go.coords import BLACK, WHITE
+from ...go.board import NO_BUTTON, SIMPLE_KO, TERRITORY_SCORING, Board, button_points, copy_board, played_more
 from ...go.game import Game
 from ...go.rules import Rules
 
@@ -49,8 +48,7 @@ def show_batch(boards: np.ndarray, indices: np.ndarray, nearest: np.ndarray, sho
 def show_under(board: Board, code: int, shown: Board) -> None:
     """Makes `shown` the same position under the rules of a code, with a komi that leaves the final margin as it is."""
     copy_board(shown, board)
-    points = (board["height"] + 2) * (board["width"] + 1) + 1
-    for point in range(points):
+    for point in range((board["height"] + 2) * (board["width"] + 1) + 1):
         shown["ladders"][point] = board["ladders"][point]
     shown["suicide"] = code // 12 % 2 == 1
     shown["scoring"] = code // 6 % 2
@@ -58,17 +56,11 @@ def show_under(board: Board, code: int, shown: Board) -> None:
     shown["ko_rule"] = code // 24
     komi = float(board["komi"])
     if shown["scoring"] != board["scoring"]:
-        # What Black has played more than White: under territory scoring each of these stones pays a point.
-        more = int(board["captures"][WHITE]) - int(board["captures"][BLACK])
-        for point in range(points):
-            more += int(board["stones"][point] == BLACK) - int(board["stones"][point] == WHITE)
+        more = played_more(board)  # under territory scoring each of these stones pays a point
         komi += more if board["scoring"] == TERRITORY_SCORING else -more
     if code % 2 == 0:
         shown["button"] = NO_BUTTON
-        if board["button"] == BUTTON_WHITE:
-            komi += 0.5
-        elif board["button"] == BUTTON_BLACK:
-            komi -= 0.5
+        komi -= button_points(board)
     shown["komi"] = komi
 
 

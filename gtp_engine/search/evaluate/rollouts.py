@@ -13,16 +13,16 @@ import numpy as np
 from ...base.jit import inline, next_random, njit, random_below
 from ...go.board import (
     BOARD,
-    BUTTON_BLACK,
-    BUTTON_WHITE,
     MAX_POINTS,
     RECENT,
     TERRITORY_SCORING,
     atari_liberty,
+    button_points,
     copy_board,
     in_atari,
     is_suicide,
     play,
+    played_more,
     points_beside,
 )
 from ...go.coords import BLACK, EMPTY, MAX_SIZE, PASS, WALL, WHITE
@@ -241,19 +241,9 @@ def score_offset(board: np.ndarray) -> float:
     of the stones played so far. The moves to come are assumed to alternate: the side to move plays the last one half of
     the time. The stones of the rollout itself do not count, since it continues after a player would pass.
     """
-    offset = -float(board["komi"])
-    if board["button"] == BUTTON_BLACK:
-        offset += 0.5
-    elif board["button"] == BUTTON_WHITE:
-        offset -= 0.5
+    offset = button_points(board) - float(board["komi"])
     if board["scoring"] == TERRITORY_SCORING:
-        put_down = board["captures"][WHITE] - board["captures"][BLACK]
-        for y in range(board["height"]):
-            for point in range((y + 1) * (board["width"] + 1) + 1, (y + 2) * (board["width"] + 1)):
-                stone = board["stones"][point]
-                put_down += stone == BLACK
-                put_down -= stone == WHITE
-        offset -= put_down
+        offset -= played_more(board)
         if board["passes"] == 0:
             offset += 0.5 if board["to_move"] == BLACK else -0.5
     return offset
