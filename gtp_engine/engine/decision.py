@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..go.coords import BLACK, PASS, index_of_point, opponent
 from ..go.game import Game
-from ..go.regions import cells_of, find_liberties, find_regions, points_of
+from ..go.regions import cells_of, find_liberties, points_of
 from ..search.parameters import SearchParameters
 from ..search.report import MoveReport, SearchReport
 from ..search.request import ANY_MOVE, Limits, RootMoves, SearchRequest
@@ -300,13 +300,8 @@ def _is_safe(game: Game, point: int) -> bool:
     """Returns whether a move captures stones or leaves its chain at least two liberties."""
     me = game.to_move
     after = game.after(me, point)
-    if after.captures(me) > game.captures(me):
-        return True
-    stones = after.stones()
-    for chain in find_regions(stones):
-        if chain.colour == me and point in points_of(chain.cells, game.width):
-            return len(find_liberties(chain.cells, stones)) >= 2
-    return False  # suicide: the stone is gone
+    chain = after.chain(point)  # None after suicide
+    return after.captures(me) > game.captures(me) or (chain is not None and len(chain.liberties) > 1)
 
 
 # When to resign, after several hopeless turns in a row. Chosen by judgement.
