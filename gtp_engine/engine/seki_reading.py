@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..go.coords import EMPTY, opponent
 from ..go.game import Game
-from ..go.life import proven_owners
+from ..go.life import unproven_chains
 from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
 from ..solver import ahead
 from ..solver.local_board import ATTACKER, NO_KO
@@ -30,12 +30,9 @@ def uncapturable_stones(game: Game, dead: Iterable[int]) -> set[int]:
     What is proved lends its life to the chains around it (`_with_neighbours`). Nothing is proved until the solver is
     ready (`solver.ahead`): compiling it begins here, but nobody waits for it, since a clock may be running.
     """
-    stones, proven, taken = game.stones(), proven_owners(game), set(cells_of(dead, game.width))
-    chains = {
-        points_of(chain.cells, game.width)[0]: chain
-        for chain in find_regions(stones)
-        if chain.cells[0] in taken and proven[chain.cells[0]] == EMPTY
-    }
+    stones, taken = game.stones(), set(cells_of(dead, game.width))
+    doubtful = (chain for chain in unproven_chains(game) if chain.cells[0] in taken)
+    chains = {points_of(chain.cells, game.width)[0]: chain for chain in doubtful}
     parts = closed_parts(game, chains, _MOST_EMPTY, nearest=True)
     if not parts:
         return set()

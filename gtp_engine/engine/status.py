@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
 from ..go.game import Game
-from ..go.life import dead_stones, proven_owners, seki_stones
+from ..go.life import dead_stones, seki_stones, unproven_chains
 from ..go.regions import Cell, cells_of, find_liberties, find_regions, points_of
 from ..go.scoring import enclosed
 from ..go.symmetry import ALL_SYMMETRIES
@@ -228,11 +228,11 @@ def _costs(ownership: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def _doubtful_groups(game: Game, ownership: NDArray[np.floating]) -> list[Cells]:
     """Returns the stones of the groups that may be dead or alive: doubtful chains whose liberties touch."""
-    stones, proven = game.stones(), proven_owners(game)
+    stones = game.stones()
     linked = np.zeros((3, *stones.shape), np.int8)  # by colour
-    for chain in find_regions(stones):
+    for chain in unproven_chains(game):
         mean = float(np.mean([ownership[cell] for cell in chain.cells]))
-        if chain.colour != EMPTY and proven[chain.cells[0]] == EMPTY and abs(mean) < 1 - _LEAST_DOUBT:
+        if abs(mean) < 1 - _LEAST_DOUBT:
             for cell in find_liberties(chain.cells, stones).union(chain.cells):
                 linked[chain.colour][cell] = 1
     groups = [group for colour in (BLACK, WHITE) for group in find_regions(linked[colour]) if group.colour]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .benson import find_pass_alive
 from .coords import BLACK, EMPTY
 from .game import Game
-from .regions import find_regions, points_of
+from .regions import Region, find_regions, points_of
 from .scoring import NEUTRAL, count_owners, enclosed, find_seki, living_stones
 
 
@@ -55,6 +55,13 @@ def proven_owners(game: Game) -> NDArray[np.int8]:
     proven = np.zeros(game.area, np.int8)
     find_pass_alive(game.board[0], game.rules.suicide, proven)
     return proven.reshape(game.height, game.width)
+
+
+def unproven_chains(game: Game) -> list[Region]:
+    """Returns the chains, in reading order, whose fate pass-alive chains and their territory do not prove."""
+    proven = proven_owners(game)
+    chains = (region for region in find_regions(game.stones()) if region.colour != EMPTY)
+    return [chain for chain in chains if proven[chain.cells[0]] == EMPTY]
 
 
 def seki_stones(game: Game, dead: Iterable[int] = ()) -> set[int]:

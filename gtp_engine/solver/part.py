@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..base.errors import UserError
 from ..go.coords import EMPTY, opponent
 from ..go.game import Game
-from ..go.life import proven_owners
+from ..go.life import proven_owners, unproven_chains
 from ..go.regions import Cell, Region, cells_of, find_liberties, find_regions, neighbours, points_of
 from .local_board import ATTACKER, CELLS, DEFENDER, LOCAL, NO_KO
 
@@ -313,11 +313,8 @@ def closed_parts(
 
 def enclosed_groups(game: Game) -> list[tuple[int, ...]]:
     """Returns the largest chain, as its points, of each group that can be read in a closed part and is not proven."""
-    proven, chains = proven_owners(game), dict[int, tuple[int, ...]]()
-    for region in find_regions(game.stones()):
-        if region.colour != EMPTY and proven[region.cells[0]] == EMPTY:
-            chain = tuple(points_of(region.cells, game.width))
-            chains[chain[0]] = chain
+    unproven = (tuple(points_of(chain.cells, game.width)) for chain in unproven_chains(game))
+    chains = {chain[0]: chain for chain in unproven}
     groups: dict[tuple[int, frozenset[int]], tuple[int, ...]] = {}
     for point, part in closed_parts(game, chains).items():
         key = part.defender, frozenset(part.points.values())

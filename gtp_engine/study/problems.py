@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..base.errors import UserError
-from ..go.coords import BLACK, EMPTY, PASS, WHITE, opponent
+from ..go.coords import BLACK, PASS, WHITE, opponent
 from ..go.game import Game
-from ..go.life import proven_owners
-from ..go.regions import find_regions, points_of
+from ..go.life import unproven_chains
+from ..go.regions import points_of
 from ..go.sgf import GameRecord, TreeNode, read_number
 from ..solver.part import enclosed_groups, find_part
 from ..solver.refutations import Outcome
@@ -194,14 +194,11 @@ def _named(problem: Problem) -> Iterator[list[int]]:
 
 def _unnamed(game: Game) -> Iterator[tuple[int, ...]]:
     """Yields the chains that may be meant, the most likely first: those that are enclosed, then others by size."""
-    proven, enclosed = proven_owners(game), sorted(enclosed_groups(game), key=len, reverse=True)
+    enclosed = sorted(enclosed_groups(game), key=len, reverse=True)
     yield from enclosed
-    chains = [
-        tuple(points_of(region.cells, game.width))
-        for region in find_regions(game.stones())
-        if region.colour != EMPTY and proven[region.cells[0]] == EMPTY and len(region.cells) >= _LEAST_STONES
-    ]
-    yield from sorted((chain for chain in chains if chain not in enclosed), key=len, reverse=True)
+    chains = (tuple(points_of(chain.cells, game.width)) for chain in unproven_chains(game))
+    others = (chain for chain in chains if len(chain) >= _LEAST_STONES and chain not in enclosed)
+    yield from sorted(others, key=len, reverse=True)
 
 
 @dataclass(frozen=True)
