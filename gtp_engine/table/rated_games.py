@@ -5,7 +5,7 @@ from dataclasses import replace
 from ..engine.clock import NO_LIMIT, TimeSettings
 from ..engine.ranks import Rank, is_measured, next_rank
 from ..go.coords import BLACK, colour_letter
-from ..go.game import Game, Move, count_handicap, initial_game, usual_komi
+from ..go.game import Game, count_handicap, initial_game, usual_komi
 from ..go.sgf import GameRecord
 from ..nets.library import RANK_PLAY
 from .played_game import PlayedGame
@@ -25,7 +25,7 @@ class RatedGames:
         self._why: str | None = ""
         self._played = played
         self._opponent: Rank | None = None
-        self._given: list[Move] = []  # the handicap stones of the game that was begun last
+        self._stones = 0  # the handicap stones that were given for the game that was begun last
         self._tree: GameRecord | None = None  # of the game that was begun last
 
     @property
@@ -59,7 +59,7 @@ class RatedGames:
         rating, engine = self.file.rating, self._played.engine
         assert rating is not None
         board = game.width, game.height
-        if self._given and not game.moves and count_handicap(game.setup_stones, ()) == len(self._given):
+        if self._stones and not game.moves and count_handicap(game.setup_stones, ()) == self._stones:
             game = initial_game(*board, handicap=0, komi=None, rules=game.rules)
         network = engine.settings.network_on(*board, RANK_PLAY)
         opponent = next_rank(within_reach(rating.opponent), 0, network, *board)
@@ -72,7 +72,7 @@ class RatedGames:
         self._played.begin(game, humans, time)
         self.is_measured = is_measured(network, *board)
         self._why = "uncounted.begun" if not is_even else None if self.is_measured else "uncounted.unmeasured"
-        self._opponent, self._given, self._tree = opponent, game.setup_stones if stones else [], self._played.tree
+        self._opponent, self._stones, self._tree = opponent, stones, self._played.tree
 
     def count(self) -> bool:
         """Counts the result of the present game, if it counts; returns whether it has."""
@@ -85,6 +85,6 @@ class RatedGames:
         if is_enough and played.result and rating is not None and opponent is not None:
             (human,) = played.humans
             score = float(played.result.startswith(colour_letter(human))) if played.result != "0" else 0.5
-            self.file.keep(rating.after(opponent, score, len(self._given)))
+            self.file.keep(rating.after(opponent, score, self._stones))
             self._why = ""
         return not self._why
