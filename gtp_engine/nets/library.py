@@ -127,8 +127,7 @@ def default_network(width: int, height: int, use: str = JUDGE) -> Path | None:
     side = max(width, height)
     chosen = own_networks().items() if use == JUDGE else ()
     sizes = {name: most - least for name, (least, most) in chosen if least <= side <= most}
-    table = folders.configuration_file()
-    if sizes and table:
+    if sizes and (table := folders.configuration_file()):
         name = min(sizes, key=lambda name: sizes[name])
         beside = table.parent / os.path.expanduser(name)
         try:
