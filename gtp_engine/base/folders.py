@@ -66,7 +66,7 @@ def _override(variable: str) -> Path | None:
     try:
         return Path(value).expanduser().absolute()
     except RuntimeError:
-        raise UserError(f"{variable}: there is no such user: {value}") from None
+        raise UserError(f"{variable} names an unknown user: {value}") from None
 
 
 def _user_folder(mac: str, xdg: str, linux: str, windows: str) -> Path:

@@ -592,8 +592,8 @@ def write_legal_moves(board: Board, history: np.ndarray, history_length: int, le
                     or stones[point + 1] == EMPTY
                     or stones[point + stride] == EMPTY
                 )
-                # Nearly always this is enough: with an empty neighbour a move is no suicide, and a position can only
-                # repeat at a point where a stone has been captured before.
+                # This is nearly always enough: a move next to an empty point is not suicide, and a move can only
+                # repeat a position if a stone has been captured on its point before.
                 easy = free and not board["captured_at"][point] and point != board["ko_point"]
                 if easy or is_legal(board, point, history, history_length):
                     legal[move] = True

@@ -221,7 +221,7 @@ def find_game(name: str, folder: Path) -> Path:
 
     Raises UserError if it is not found, or is a folder.
     """
-    path = Path(os.path.expanduser(name))  # as it is if there is no such home folder
+    path = Path(os.path.expanduser(name))  # unchanged if there is no such user
     candidates = (path, folder / path, folder / f"{name}.sgf")
     for candidate in candidates:
         if candidate.is_file():

@@ -74,7 +74,7 @@ def test_variables_may_begin_with_the_home_folder(home: Path, monkeypatch: pytes
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", "~//nets")
     assert folders.networks_dir() == home / "nets"
     monkeypatch.setenv("GTP_ENGINE_NETWORKS", "~no-such-user/nets")
-    with pytest.raises(UserError, match="GTP_ENGINE_NETWORKS: there is no such user: ~no-such-user/nets"):
+    with pytest.raises(UserError, match="GTP_ENGINE_NETWORKS names an unknown user: ~no-such-user/nets"):
         folders.networks_dir()
 
 

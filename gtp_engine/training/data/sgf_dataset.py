@@ -164,7 +164,7 @@ def read_sgf_dataset(
         skipped["the same game again"] += int(np.count_nonzero(~is_new))
         count += int(np.count_nonzero(is_new))
         sets.append(games.choose(is_new))
-    for path in shard_files(folder)[len(shards) :]:  # of files that are no longer among the records
+    for path in shard_files(folder)[len(shards) :]:  # of records that have been removed
         path.unlink(missing_ok=True)
     reasons = ", ".join(f"{reason}: {times:,}" for reason, times in (+skipped).most_common())
     if not count:
